@@ -1,0 +1,47 @@
+"""Data, experiments, judgements, figures and one report.
+
+snakemake --cores 8                                  everything, at config/config.yaml's scale
+snakemake --cores 8 --config scale=quick             everything in minutes
+snakemake --cores 2 ne_fig5_layer_norms              one figure, by name
+snakemake --cores 2 figures/ne_fig5_layer_norms.pdf  the same, by file
+"""
+
+import os
+import sys
+from pathlib import Path
+
+# The checkout's own package serves even where it is not installed.
+SOURCE = Path(workflow.basedir) / "src"
+sys.path.insert(0, str(SOURCE))
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(SOURCE), os.environ.get("PYTHONPATH")])
+)
+
+from snakemake.exceptions import WorkflowError
+
+from sgdclaims.errors import UserError
+
+
+configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/datasets.smk"
+include: "rules/experiments.smk"
+include: "rules/figures.smk"
+include: "rules/report.smk"
+
+
+localrules:
+    all,
+    fetch,
+    report,
+    gate,
+
+
+rule all:
+    default_target: True
+    input:
+        [figure_files(name) for name in FIGURES],
+        f"results/{SETTINGS.scale}/report.html",
+        f"results/{SETTINGS.scale}/gate.passed",

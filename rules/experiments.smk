@@ -1,0 +1,43 @@
+rule train:
+    input:
+        data=lambda w: [
+            f"data/{name}.provenance.json" for name in FIGURES[w.figure].entry.datasets
+        ],
+        code=lambda w: code(f"experiments.{w.figure}"),
+    output:
+        trajectories="results/{scale}/{figure}/trajectories.parquet",
+        quantities="results/{scale}/{figure}/quantities.json",
+    params:
+        parameters=lambda w: json.dumps(
+            FIGURES[w.figure].parameters(w.scale, SETTINGS.seeds).model_dump(mode="json")
+        ),
+    threads: lambda w: FIGURES[w.figure].entry.threads
+    log:
+        "logs/{scale}/{figure}.train.log",
+    benchmark:
+        "results/{scale}/{figure}/train.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    message:
+        "Training {wildcards.figure} at scale {wildcards.scale}"
+    shell:
+        "python -m sgdclaims train {wildcards.figure} --scale {wildcards.scale} {SEEDS}"
+        " --log {log:q}"
+
+
+rule judge:
+    input:
+        quantities="results/{scale}/{figure}/quantities.json",
+        code=code("claims.judge"),
+    output:
+        "results/{scale}/{figure}/verdicts.json",
+    params:
+        claims=lambda w: claims_digest(w.figure),
+    log:
+        "logs/{scale}/{figure}.judge.log",
+    conda:
+        ENVIRONMENT
+    message:
+        "Judging {wildcards.figure} at scale {wildcards.scale}"
+    shell:
+        "python -m sgdclaims judge {wildcards.figure} --scale {wildcards.scale} --log {log:q}"

@@ -1,0 +1,1 @@
+"""Parse `paper_claims.md`, judge, controls, verdicts. No torch."""

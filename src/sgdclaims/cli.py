@@ -1,0 +1,122 @@
+"""The command line: one subcommand per step of the DAG, each usable by hand.
+
+Only the chosen step is imported: `--help` and `list` start without torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sgdclaims import __version__
+from sgdclaims.errors import UserError
+
+SCALE_HELP = "quick, standard or paper (default: standard)"
+DISK_PROBLEMS = {
+    errno.ENOSPC: "the disk is full; free some space and run the command again",
+    errno.EDQUOT: "the disk quota is used up; free some space and run the command again",
+    errno.EROFS: "the folder is read-only; make it writable or choose another checkout",
+    errno.EACCES: "permission denied; make the folder writable",
+}
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="sgdclaims",
+        description="Regenerate the papers' figures, measure their claims, judge them.",
+    )
+    parser.add_argument("--version", action="version", version=f"sgdclaims {__version__}")
+    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+
+    def add(name: str, summary: str, *, figure: bool = False) -> argparse.ArgumentParser:
+        sub = steps.add_parser(name, help=summary, description=summary)
+        if figure:
+            sub.add_argument("figure", help="a figure's name, see `list`")
+        sub.add_argument("--log", metavar="FILE", help="write plain lines to FILE as well")
+        sub.add_argument("--root", type=Path, default=Path(), help="the checkout (default: here)")
+        return sub
+
+    fetch = add("fetch", "lay out a data set below data/ and record where it came from")
+    fetch.add_argument("dataset", help="mnist or cifar10")
+    fetch.add_argument("--source", default="auto", help="auto, present, mirror, official, stand-in")
+    fetch.add_argument("--mirror", help="folder laid out as torchvision lays out its root")
+    fetch.add_argument("--request", default=None, help=argparse.SUPPRESS)
+    train = add("train", "run a figure's experiment and measure its quantities", figure=True)
+    train.add_argument("--seeds", type=int, help="number of seeds instead of the figure's own")
+    train.add_argument("--threads", type=int, help="threads instead of the figure's own")
+    judge = add("judge", "judge a figure's claims with their controls", figure=True)
+    plot = add("plot", "draw a figure", figure=True)
+    report = add("report", "write claims.csv, report.md and report.html")
+    gate = add("gate", "exit with status 1 if a binding verdict is not the expected one")
+    verdicts = add("verdicts", "print the table of verdicts")
+    for sub in (train, judge, plot, report, gate, verdicts):
+        sub.add_argument("--scale", default="standard", help=SCALE_HELP)
+    add("list", "show papers, figures, claims and which have results")
+    documents = add("config", "write the documented default settings, the schema and the table")
+    documents.add_argument("--check", action="store_true", help="only say whether they agree")
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Dispatches to the step; returns the exit status."""
+    from sgdclaims import steps
+
+    root: Path = arguments.root
+    places = steps.Places(
+        *(root / part for part in ("config", "data", "results", "figures", "paper_claims.md"))
+    )
+    match arguments.step:
+        case "fetch":
+            steps.fetch(
+                places,
+                arguments.dataset,
+                arguments.source,
+                arguments.mirror,
+                arguments.request or arguments.source,
+            )
+        case "train":
+            steps.train(
+                places, arguments.figure, arguments.scale, arguments.seeds, arguments.threads
+            )
+        case "judge":
+            steps.judge(places, arguments.figure, arguments.scale)
+        case "plot":
+            steps.plot(places, arguments.figure, arguments.scale)
+        case "config":
+            from sgdclaims.documents import write_or_check
+
+            return write_or_check(root, check=arguments.check)
+        case _:
+            from sgdclaims import reporting
+
+            return reporting.run(places, arguments.step, getattr(arguments, "scale", "standard"))
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point. A user's mistake is one line on standard error and status 2, no traceback."""
+    arguments = build_parser().parse_args(argv)
+    from sgdclaims.progress import LOG, start_logging
+
+    try:
+        start_logging(arguments.log)
+        return run(arguments)
+    except UserError as mistake:
+        LOG.error("sgdclaims: error: %s", mistake)
+        return 2
+    except OSError as problem:
+        known = DISK_PROBLEMS.get(problem.errno or 0)
+        if known is None:
+            raise
+        LOG.error("sgdclaims: error: %s: %s", problem.filename or "output", known)
+        return 2
+    except KeyboardInterrupt:
+        LOG.error("sgdclaims: interrupted")
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1

@@ -1,0 +1,1 @@
+"""Data sets: sources, checksums, provenance, stand-ins."""

@@ -1,0 +1,1 @@
+"""The engine: stacked runs, random streams, samplers, recorders."""

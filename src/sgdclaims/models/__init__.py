@@ -1,0 +1,1 @@
+"""Networks as pure functions of (parameters, inputs), with closed-form gradients, stacked over runs."""

@@ -1,0 +1,1 @@
+"""One module per figure: trajectories -> matplotlib Figure. No computing, no torch."""

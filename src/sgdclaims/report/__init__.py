@@ -1,0 +1,1 @@
+"""The verdict table and the reports. No torch."""

@@ -1,0 +1,175 @@
+"""What each step of the DAG does: read the inputs, call one room, write the outputs atomically.
+
+Every function can be called without Snakemake. Heavy imports stay inside the step that needs them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sgdclaims import catalog
+from sgdclaims.catalog import Catalog, Figure, check_scale
+from sgdclaims.progress import LOG, Bar
+from sgdclaims.results import Quantities, Verdicts, atomic, read_model, write_model
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sgdclaims.claims.schema import Claim
+
+
+@dataclass(frozen=True)
+class Places:
+    """The folders and files of a checkout, relative to where the command runs."""
+
+    config: Path = Path("config")
+    data: Path = Path("data")
+    results: Path = Path("results")
+    figures: Path = Path("figures")
+    claims: Path = Path("paper_claims.md")
+
+    def catalog(self) -> Catalog:
+        """The papers and figures. Raises UserError on a malformed file."""
+        return catalog.load(self.config)
+
+    def of_figure(self, scale: str, figure: str) -> Path:
+        """`results/<scale>/<figure>`."""
+        return self.results / check_scale(scale) / figure
+
+
+def fetch(places: Places, dataset: str, source: str, mirror: str | None, request: str) -> None:
+    """Lays out a data set below `data/` and writes its provenance."""
+    from sgdclaims.datasets.fetch import fetch as lay_out
+
+    named = mirror or os.environ.get("SGDCLAIMS_MIRROR") or None
+    provenance = lay_out(
+        dataset, places.data, source, Path(named) if named else None, request=request
+    )
+    LOG.info("%s: %s (%s)", dataset, provenance.origin, provenance.kind)
+
+
+def train(places: Places, name: str, scale: str, seeds: int | None, threads: int | None) -> None:
+    """Runs a figure's experiment; writes trajectories.parquet and quantities.json.
+
+    Raises UserError on unknown names, invalid parameters, or missing data.
+    """
+    figure = places.catalog().figure(name)
+    parameters = figure.parameters(scale, seeds)
+    used = threads or figure.entry.threads
+    # Set before torch starts its thread pools: the number of threads changes the last digits.
+    os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(used)
+    import torch
+
+    from sgdclaims.environment import describe
+    from sgdclaims.experiments.base import Context
+
+    torch.set_num_threads(used)
+    context = Context(
+        data_dir=places.data, make_progress=lambda total, label: Bar(total, f"{name} {label}")
+    )
+    provenance = {d: context.dataset(d).provenance for d in figure.entry.datasets}
+    experiment = importlib.import_module(f"sgdclaims.experiments.{name}")
+    outcome = experiment.run(parameters, context)
+    folder = places.of_figure(scale, name)
+    write_trajectories(folder / "trajectories.parquet", outcome.trajectories)
+    write_model(
+        folder / "quantities.json",
+        Quantities(
+            figure=name,
+            scale=scale,
+            parameters=parameters.model_dump(mode="json"),
+            environment=describe(used),
+            datasets=provenance,
+            quantities=outcome.quantities,
+        ),
+    )
+
+
+def write_trajectories(path: Path, frame: pd.DataFrame) -> None:
+    """Writes the tidy table; the same table gives the same bytes."""
+    typed = frame.astype(
+        {
+            "variant": "category",
+            "name": "category",
+            "seed": "int32",
+            "step": "int64",
+            "i": "int32",
+            "j": "int32",
+            "value": "float64",
+        }
+    )
+    with atomic(path) as temporary:
+        typed.to_parquet(temporary, index=False, compression="zstd")
+
+
+def claims_of(places: Places, figure: str | None = None) -> list[Claim]:
+    """The claims, checked against the catalog; of one figure when named."""
+    from sgdclaims.claims import parse
+
+    claims = parse.parse(places.claims)
+    parse.check_against(claims, places.catalog())
+    return claims if figure is None else parse.for_figure(claims, figure)
+
+
+def read_quantities(places: Places, scale: str, figure: str) -> Quantities:
+    """The measured quantities of a figure. Raises UserError when they are missing or malformed."""
+    return read_model(
+        places.of_figure(scale, figure) / "quantities.json",
+        Quantities,
+        f"Run `python -m sgdclaims train {figure} --scale {scale}`.",
+    )
+
+
+def judge(places: Places, name: str, scale: str) -> Verdicts:
+    """Judges the claims of a figure; writes verdicts.json."""
+    from sgdclaims.claims.judge import judge as judge_claims
+
+    figure = places.catalog().figure(name)
+    quantities = read_quantities(places, scale, figure.id)
+    verdicts = judge_claims(claims_of(places, figure.id), quantities, scale)
+    write_model(places.of_figure(scale, name) / "verdicts.json", verdicts)
+    for verdict in verdicts.verdicts:
+        LOG.info("%s: %s", verdict.claim, verdict.verdict)
+    return verdicts
+
+
+def plot(places: Places, name: str, scale: str) -> None:
+    """Draws a figure from its trajectories; writes `figures/<figure>.pdf` and `.png`."""
+    figure = places.catalog().figure(name)
+    quantities = read_quantities(places, scale, figure.id)
+    verdicts = read_model(
+        places.of_figure(scale, name) / "verdicts.json",
+        Verdicts,
+        f"Run `python -m sgdclaims judge {name} --scale {scale}`.",
+    )
+    from sgdclaims.plots.stamp import save, stamp
+
+    trajectories = read_trajectories(places, figure, scale)
+    drawing = importlib.import_module(f"sgdclaims.plots.{name}").draw(trajectories, quantities)
+    stamp(drawing, quantities, verdicts)
+    save(drawing, places.figures / name)
+
+
+def read_trajectories(places: Places, figure: Figure, scale: str) -> pd.DataFrame:
+    """The tidy table of a figure. Raises UserError when it is missing or not a table of ours."""
+    import pandas as pd
+    import pyarrow
+
+    from sgdclaims.errors import UserError
+    from sgdclaims.results import TIDY_COLUMNS
+
+    path = places.of_figure(scale, figure.id) / "trajectories.parquet"
+    remedy = f"Run `python -m sgdclaims train {figure.id} --scale {scale}`."
+    try:
+        frame = pd.read_parquet(path)
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist", remedy) from None
+    except (OSError, pyarrow.ArrowInvalid) as problem:
+        raise UserError(f"{path} cannot be read ({problem})", remedy) from None
+    if tuple(frame.columns) != TIDY_COLUMNS:
+        raise UserError(f"{path} does not hold the columns {', '.join(TIDY_COLUMNS)}", remedy)
+    return frame.astype({"variant": str, "name": str})

@@ -1,0 +1,1 @@
+"""The papers' formulas as pure functions, each citing its equation."""
