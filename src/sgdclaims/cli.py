@@ -108,6 +108,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UserError as mistake:
         LOG.error("sgdclaims: error: %s", mistake)
         return 2
+    except BrokenPipeError:  # `... | head` has seen enough
+        sys.stdout = None  # type: ignore[assignment]  # nothing is left to flush into
+        return 0
     except OSError as problem:
         known = DISK_PROBLEMS.get(problem.errno or 0)
         if known is None:
@@ -117,6 +120,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         LOG.error("sgdclaims: interrupted")
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 1
