@@ -6,20 +6,19 @@ snakemake --cores 2 ne_fig5_layer_norms              one figure, by name
 snakemake --cores 2 figures/ne_fig5_layer_norms.pdf  the same, by file
 """
 
-import os
 import sys
 from pathlib import Path
 
-# The checkout's own package serves even where it is not installed.
+# The checkout's own package serves, here and in the jobs, also where it is not installed.
 SOURCE = Path(workflow.basedir) / "src"
 sys.path.insert(0, str(SOURCE))
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(SOURCE), os.environ.get("PYTHONPATH")])
-)
 
 from snakemake.exceptions import WorkflowError
 
+from sgdclaims import surroundings
 from sgdclaims.errors import UserError
+
+surroundings.share_package(SOURCE)
 
 
 configfile: "config/config.yaml"

@@ -1,6 +1,7 @@
 # What the rules share: the settings, the catalog, the claims, and which code a step depends on.
 
 import json
+import os
 
 from sgdclaims import catalog, codegraph
 from sgdclaims.claims import parse as claims_file
@@ -19,8 +20,7 @@ try:
 except UserError as mistake:
     raise WorkflowError(str(mistake)) from None
 
-MIRROR = SETTINGS.data_mirror or os.environ.get("SGDCLAIMS_MIRROR") or ""
-SEEDS = f"--seeds {SETTINGS.seeds}" if SETTINGS.seeds else ""
+MIRROR = surroundings.share_data_source(SETTINGS.data_source, SETTINGS.data_mirror)
 ENVIRONMENT = "../envs/environment.yaml"
 
 

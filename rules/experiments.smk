@@ -7,21 +7,24 @@ rule train:
     output:
         trajectories="results/{scale}/{figure}/trajectories.parquet",
         quantities="results/{scale}/{figure}/quantities.json",
-    params:
-        parameters=lambda w: json.dumps(
-            FIGURES[w.figure].parameters(w.scale, SETTINGS.seeds).model_dump(mode="json")
-        ),
-    threads: lambda w: FIGURES[w.figure].entry.threads
     log:
         "logs/{scale}/{figure}.train.log",
     benchmark:
         "results/{scale}/{figure}/train.benchmark.tsv"
     conda:
         ENVIRONMENT
+    threads: lambda w: FIGURES[w.figure].entry.threads
+    params:
+        parameters=lambda w: json.dumps(
+            FIGURES[w.figure]
+            .parameters(w.scale, SETTINGS.seeds)
+            .model_dump(mode="json")
+        ),
+        seeds=f"--seeds {SETTINGS.seeds}" if SETTINGS.seeds else "",
     message:
         "Training {wildcards.figure} at scale {wildcards.scale}"
     shell:
-        "python -m sgdclaims train {wildcards.figure} --scale {wildcards.scale} {SEEDS}"
+        "python -m sgdclaims train {wildcards.figure} --scale {wildcards.scale} {params.seeds}"
         " --log {log:q}"
 
 
@@ -31,12 +34,12 @@ rule judge:
         code=code("claims.judge"),
     output:
         "results/{scale}/{figure}/verdicts.json",
-    params:
-        claims=lambda w: claims_digest(w.figure),
     log:
         "logs/{scale}/{figure}.judge.log",
     conda:
         ENVIRONMENT
+    params:
+        claims=lambda w: claims_digest(w.figure),
     message:
         "Judging {wildcards.figure} at scale {wildcards.scale}"
     shell:

@@ -7,12 +7,12 @@ rule plot:
         style="src/sgdclaims/plots/sgdclaims.mplstyle",
     output:
         multiext("figures/{figure}", ".pdf", ".png"),
-    params:
-        scale=SETTINGS.scale,
     log:
         "logs/plot/{figure}.log",
     conda:
         ENVIRONMENT
+    params:
+        scale=SETTINGS.scale,
     message:
         "Drawing {wildcards.figure} from scale {params.scale}"
     shell:
@@ -25,6 +25,6 @@ for figure in FIGURES:
     rule:
         name:
             figure
-        localrule: True
         input:
             figure_files(figure),
+        localrule: True

@@ -1,6 +1,8 @@
 rule report:
     input:
-        quantities=[f"results/{SETTINGS.scale}/{name}/quantities.json" for name in FIGURES],
+        quantities=[
+            f"results/{SETTINGS.scale}/{name}/quantities.json" for name in FIGURES
+        ],
         verdicts=[f"results/{SETTINGS.scale}/{name}/verdicts.json" for name in FIGURES],
         figures=[f"figures/{name}.png" for name in FIGURES],
         claims="paper_claims.md",
@@ -10,12 +12,12 @@ rule report:
         claims=f"results/{SETTINGS.scale}/claims.csv",
         markdown=f"results/{SETTINGS.scale}/report.md",
         html=f"results/{SETTINGS.scale}/report.html",
-    params:
-        scale=SETTINGS.scale,
     log:
         f"logs/{SETTINGS.scale}/report.log",
     conda:
         ENVIRONMENT
+    params:
+        scale=SETTINGS.scale,
     message:
         "Writing the report of scale {params.scale}"
     shell:
@@ -28,12 +30,12 @@ rule gate:
         f"results/{SETTINGS.scale}/claims.csv",
     output:
         touch(f"results/{SETTINGS.scale}/gate.passed"),
-    params:
-        scale=SETTINGS.scale,
     log:
         f"logs/{SETTINGS.scale}/gate.log",
     conda:
         ENVIRONMENT
+    params:
+        scale=SETTINGS.scale,
     message:
         "Comparing the verdicts of scale {params.scale} with the expected ones"
     shell:

@@ -104,7 +104,9 @@ def test_any_bytes_as_settings_give_settings_or_one_line(tmp_path_factory, conte
         assert str(file) in str(mistake)
 
 
-@given(st.dictionaries(st.sampled_from(["scale", "seeds", "data_source", "x"]), st.none() | st.text()))
+@given(
+    st.dictionaries(st.sampled_from(["scale", "seeds", "data_source", "x"]), st.none() | st.text())
+)
 def test_any_settings_give_settings_or_one_line(values):
     try:
         catalog.validate(values, Settings, "configuration")

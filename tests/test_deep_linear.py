@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 import torch
-from oracle import autograd, plain_descent
 
+from oracle import autograd, plain_descent
 from sgdclaims.dynamics.descent import descend
 from sgdclaims.dynamics.recorder import Recorder
 from sgdclaims.dynamics.samplers import constant, minibatches
@@ -45,7 +45,9 @@ def test_gradients_are_autograds():
     x, y = X[None].expand(2, -1, -1), Y[None].expand(2, -1, -1)
     ours = deep_linear.gradient(KAPPA)(weights, (x, y))
     for run in range(2):
-        for mine, theirs in zip(ours, autograd([w[run] for w in weights], loss, (X, Y)), strict=True):
+        for mine, theirs in zip(
+            ours, autograd([w[run] for w in weights], loss, (X, Y)), strict=True
+        ):
             torch.testing.assert_close(mine[run], theirs, rtol=1e-10, atol=1e-12)
 
 

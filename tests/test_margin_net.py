@@ -7,8 +7,8 @@ import math
 
 import pytest
 import torch
-from oracle import autograd, plain_descent
 
+from oracle import autograd, plain_descent
 from sgdclaims.dynamics.descent import descend
 from sgdclaims.dynamics.recorder import Recorder
 from sgdclaims.dynamics.sample_space import SampleSpace, iterate

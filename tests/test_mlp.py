@@ -6,8 +6,8 @@ import itertools
 import math
 
 import torch
-from oracle import autograd, plain_descent
 
+from oracle import autograd, plain_descent
 from sgdclaims.dynamics.first_layer import FirstLayer, iterate
 from sgdclaims.dynamics.streams import Streams
 from sgdclaims.models import mlp

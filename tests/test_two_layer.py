@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 import torch
-from oracle import autograd, plain_descent
 
+from oracle import autograd, plain_descent
 from sgdclaims.dynamics.descent import descend
 from sgdclaims.dynamics.recorder import Recorder
 from sgdclaims.dynamics.samplers import gaussian_teacher

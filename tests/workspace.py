@@ -64,7 +64,9 @@ def run(folder: Path, *command: str, **environment: str) -> subprocess.Completed
     )
 
 
-def snakemake(folder: Path, *options: str, scale: str = "quick") -> subprocess.CompletedProcess[str]:
+def snakemake(
+    folder: Path, *options: str, scale: str = "quick"
+) -> subprocess.CompletedProcess[str]:
     """Runs snakemake in the checkout at quick scale."""
     return run(folder, "snakemake", "--cores", "2", "--config", f"scale={scale}", "--", *options)
 

@@ -42,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     fetch = add("fetch", "lay out a data set below data/ and record where it came from")
     fetch.add_argument("dataset", help="mnist or cifar10")
-    fetch.add_argument("--source", default="auto", help="auto, present, mirror, official, stand-in")
+    fetch.add_argument("--source", help="auto (default), present, mirror, official, stand-in")
     fetch.add_argument("--mirror", help="folder laid out as torchvision lays out its root")
     fetch.add_argument("--request", default=None, help=argparse.SUPPRESS)
     train = add("train", "run a figure's experiment and measure its quantities", figure=True)
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
                 arguments.dataset,
                 arguments.source,
                 arguments.mirror,
-                arguments.request or arguments.source,
+                arguments.request,
             )
         case "train":
             steps.train(
@@ -109,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         LOG.error("sgdclaims: error: %s", mistake)
         return 2
     except BrokenPipeError:  # `... | head` has seen enough
-        sys.stdout = None  # type: ignore[assignment]  # nothing is left to flush into
+        sys.stdout = None  # nothing is left to flush into
         return 0
     except OSError as problem:
         known = DISK_PROBLEMS.get(problem.errno or 0)

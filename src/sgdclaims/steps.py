@@ -15,6 +15,7 @@ from sgdclaims import catalog
 from sgdclaims.catalog import Catalog, Figure, check_scale
 from sgdclaims.progress import LOG, Bar
 from sgdclaims.results import Quantities, Verdicts, atomic, read_model, write_model
+from sgdclaims.surroundings import data_source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,14 +42,18 @@ class Places:
         return self.results / check_scale(scale) / figure
 
 
-def fetch(places: Places, dataset: str, source: str, mirror: str | None, request: str) -> None:
-    """Lays out a data set below `data/` and writes its provenance."""
+def fetch(
+    places: Places, dataset: str, source: str | None, mirror: str | None, request: str | None
+) -> None:
+    """Lays out a data set below `data/` and writes its provenance.
+
+    What is not given is taken from SGDCLAIMS_DATA_SOURCE and SGDCLAIMS_MIRROR, which Snakemake sets from the
+    configuration.
+    """
     from sgdclaims.datasets.fetch import fetch as lay_out
 
-    named = mirror or os.environ.get("SGDCLAIMS_MIRROR") or None
-    provenance = lay_out(
-        dataset, places.data, source, Path(named) if named else None, request=request
-    )
+    wanted, folder = data_source(source, mirror)
+    provenance = lay_out(dataset, places.data, wanted, folder, request=request or wanted)
     LOG.info("%s: %s (%s)", dataset, provenance.origin, provenance.kind)
 
 

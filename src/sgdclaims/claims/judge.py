@@ -138,9 +138,7 @@ def _single(claim: Claim, quantities: Quantities, quantity: Quantity, variant: s
         theory = _values(
             claim, _quantity(claim, claim.check.within.of_quantity, quantities), variant
         )
-        per_seed = {
-            s: v / theory[s] if theory.get(s) else np.nan for s, v in per_seed.items()
-        }
+        per_seed = {s: v / theory[s] if theory.get(s) else np.nan for s, v in per_seed.items()}
     values = np.array(list(per_seed.values()))
     if quantity.kind == "violations":
         total = float(values.sum())
@@ -182,7 +180,9 @@ def _control(claim: Claim, quantities: Quantities) -> tuple[Interval | None, boo
 
     It must come out false with its whole interval; a violation count must be positive in every seed.
     """
-    assert claim.control and claim.quantity and claim.subject
+    assert claim.control
+    assert claim.quantity
+    assert claim.subject
     if claim.control.none:
         return None, None, f"No control: {claim.control.none}"
     subject = claim.control.variants or claim.control.variant or claim.subject
@@ -216,7 +216,9 @@ def judge_one(claim: Claim, quantities: Quantities, scale: str) -> Verdict:
     }
     if claim.not_run is not None:
         return Verdict(**common, verdict="NOT RUN", check="not run", note=claim.not_run)
-    assert claim.quantity and claim.subject and claim.check
+    assert claim.quantity
+    assert claim.subject
+    assert claim.check
     subject, quantity = _interval(claim, quantities, claim.quantity, claim.subject)
     control, control_satisfies, note = _control(claim, quantities)
     source, stand_in = _data_source(quantity, quantities)

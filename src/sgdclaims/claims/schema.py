@@ -149,7 +149,8 @@ class ClaimBlock(Strict):
             raise ValueError(f"lacks {', '.join(missing)} (or 'not_run' with the reason)")
         if self.expect == "fails" and not self.because:
             raise ValueError("'expect: fails' needs 'because' with the reason")
-        assert self.check and self.control
+        assert self.check
+        assert self.control
         several = isinstance(self.subject, list)
         if several != self.check.over_variants:
             form = "a list of variants" if self.check.over_variants else "one variant"

@@ -82,5 +82,7 @@ def read_verified(path: Path, expected: str, remedy: str) -> bytes:
     except OSError as problem:
         raise UserError(f"{path} cannot be read ({problem.strerror})", remedy) from None
     if md5(content) != expected:
-        raise UserError(f"{path} is corrupt or incomplete ({len(content):,} bytes, wrong md5)", remedy)
+        raise UserError(
+            f"{path} is corrupt or incomplete ({len(content):,} bytes, wrong md5)", remedy
+        )
     return content

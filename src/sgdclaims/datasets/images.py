@@ -58,9 +58,7 @@ def load(name: str, data_dir: Path) -> Images:
     layout(name)
     refetch = f"Run `python -m sgdclaims fetch {name}`."
     provenance = read_model(provenance_file(name, data_dir), Provenance, refetch)
-    remedy = (
-        f"Delete it and {provenance_file(name, data_dir)}, then run `python -m sgdclaims fetch {name}`."
-    )
+    remedy = f"Delete it and {provenance_file(name, data_dir)}, then run `python -m sgdclaims fetch {name}`."
     files = {
         path: read_verified(data_dir / path, checksum, remedy)
         for path, checksum in provenance.md5.items()
@@ -88,7 +86,12 @@ def _idx(content: bytes) -> Array:
 def _mnist(files: dict[str, bytes]) -> Arrays:
     train_x, train_y, test_x, test_y = (
         _idx(files[f"MNIST/raw/{part}-ubyte"])
-        for part in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")
+        for part in (
+            "train-images-idx3",
+            "train-labels-idx1",
+            "t10k-images-idx3",
+            "t10k-labels-idx1",
+        )
     )
     return (
         train_x.reshape(len(train_x), -1),

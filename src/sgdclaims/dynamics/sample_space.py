@@ -6,8 +6,8 @@ pre-activations H = X W^T (n, m) and D = dL/dH (n, m) one step is
     W <- W - eta D^T X    and therefore    H <- H - eta K D,   K = X X^T (n, n).
 
 The iteration never touches the d input features, which pays when n <= d; and K is read once for all runs: seeds,
-stepsizes and labels are columns of one matrix product. W itself is W_0 - A^T X with A, the accumulated eta D, which gives
-test pre-activations and the exact norm without ever forming W:
+stepsizes and labels are columns of one matrix product. W itself is W_0 - A^T X with A, the accumulated eta D, which
+gives test pre-activations and the exact norm without forming W:
 
     X_test W^T = X_test W_0^T - (X_test X^T) A,    |W|^2 = |W_0|^2 - <A, H_0> - <A, H>.
 

@@ -1,15 +1,16 @@
 """LS Figure 2: large stepsizes oscillate first, then optimize faster, and the margin grows.
 
-Two-layer networks (2) with fixed signs a_j are trained by full-batch gradient descent on XOR, which is not linearly
-separable, and on airplanes against automobiles. A stepsize far above the classical limit makes the risk oscillate (the
-edge-of-stability phase); after that the risk falls monotonically like 1/(eta t) and the normalized margin increases
-(Theorem 2.2). The stable phase is certain from the first step s at which (5) holds.
+Two-layer networks (2) with fixed signs a_j are trained by full-batch gradient descent on XOR, which is not
+linearly separable, and on airplanes against automobiles. A stepsize far above the classical limit makes the risk
+oscillate (the edge-of-stability phase); after that the risk falls monotonically like 1/(eta t) and the normalized
+margin increases (Theorem 2.2). The stable phase is certain from the first step s at which (5) holds.
 
-Stated: the two tasks, m = 20 and 40, "different stepsizes". Inferred: activation (x + softplus(x))/2, half of the signs
-positive. Ours: stepsizes, steps, initialization, preprocessing, and at standard scale the number of CIFAR images. All in
-float64, because monotonicity and margins are judged; a rise of the loss or a fall of the margin counts from a relative
-1e-12 on. On CIFAR (5) asks for a loss below 1/(2 n e^(kappa+2)), which is not reached; there the margin is judged
-from the last rise of the loss on, once all points are fitted, at the stepsizes that fit them.
+Stated: the two tasks, m = 20 and 40, "different stepsizes". Inferred: activation (x + softplus(x))/2, half of the
+signs positive. Ours: stepsizes, steps, initialization, preprocessing, and at standard scale the number of CIFAR
+images. All in float64, because monotonicity and margins are judged; a rise of the loss or a fall of the margin
+counts from a relative 1e-12 on. On CIFAR (5) asks for a loss below 1/(2 n e^(kappa+2)), which is not reached;
+there the margin is judged from the last rise of the loss on, once all points are fitted, at the stepsizes that fit
+them.
 """
 
 from __future__ import annotations
@@ -75,9 +76,7 @@ def train(case: Case, points: int, context: Context) -> Done:
     start = starts([r.seed for r in runs], case.m, case.task.x.shape[1], case.scale)
     labels = case.task.y.expand(len(runs), -1)
     progress = context.progress(case.steps, case.name)
-    watched = watch(
-        case.task, labels, start, eta, case.activation, case.steps, points, progress
-    )
+    watched = watch(case.task, labels, start, eta, case.activation, case.steps, points, progress)
     return Done(case, runs, watched)
 
 
@@ -198,10 +197,14 @@ def measure_rate(outcome: Outcome, task: str, dataset: str, done: list[Done]) ->
         judged = [case.variant(e) for e in case.judged if e in case.stepsizes]
         if len(judged) < 2:
             continue
-        slopes[case.name] = _over(judged, slope, lambda values: max(values, key=lambda v: abs(v + 1)))
+        slopes[case.name] = _over(
+            judged, slope, lambda values: max(values, key=lambda v: abs(v + 1))
+        )
         spread[case.name] = _over(judged, rates, lambda values: max(values) / min(values))
         constant[case.name] = _over(
-            judged, with_margin, lambda values: max(values, key=lambda v: abs(math.log(v)) if v else 9)
+            judged,
+            with_margin,
+            lambda values: max(values, key=lambda v: abs(math.log(v)) if v else 9),
         )
     outcome.quantity(
         f"{task}_loss_slope",
@@ -223,7 +226,9 @@ def measure_rate(outcome: Outcome, task: str, dataset: str, done: list[Done]) ->
     )
 
 
-def _over(variants: Sequence[str], table: Mapping[str, Mapping[int, float]], choose: object) -> dict[int, float]:
+def _over(
+    variants: Sequence[str], table: Mapping[str, Mapping[int, float]], choose: object
+) -> dict[int, float]:
     """Per seed, `choose` applied to the variants' values."""
     assert callable(choose)
     return {

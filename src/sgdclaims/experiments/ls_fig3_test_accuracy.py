@@ -1,13 +1,13 @@
 """LS Figure 3: larger stepsizes end with a better test accuracy. Bias, or speed?
 
-The caption says that "large stepsizes lead to stronger implicit biases". The setting is that of Figure 2 (d-f). After a
-given number of steps a larger stepsize has also optimized further, so the comparison at equal steps mixes the two; we
-therefore also compare at equal training loss: the large run is read where its loss last crosses the loss with which the
-small run ends.
+The caption says that "large stepsizes lead to stronger implicit biases". The setting is that of Figure 2 (d-f).
+After a given number of steps a larger stepsize has also optimized further, so the comparison at equal steps mixes
+the two; we therefore also compare at equal training loss: the large run is read where its loss last crosses the
+loss with which the small run ends.
 
-Stated: task, m, 6,000 images (reduced at standard scale). Ours: stepsizes, steps, preprocessing as in Figure 2, and what
-counts as the end: the last fifth of the steps, because the last decade would include the oscillating phase. float64, as
-in Figure 2.
+Stated: task, m, 6,000 images (reduced at standard scale). Ours: stepsizes, steps, preprocessing as in Figure 2,
+and what counts as the end: the last fifth of the steps, because the last decade would include the oscillating
+phase. float64, as in Figure 2.
 """
 
 from __future__ import annotations
@@ -50,7 +50,12 @@ def run(p: Parameters, context: Context) -> Outcome:
 
 
 def measure(
-    p: Parameters, outcome: Outcome, steps: list[int], loss: Tensor, accuracy: Tensor, runs: list[Run]
+    p: Parameters,
+    outcome: Outcome,
+    steps: list[int],
+    loss: Tensor,
+    accuracy: Tensor,
+    runs: list[Run],
 ) -> None:
     """Accuracy at the end, and the gaps to the smallest stepsize."""
     first = next(i for i, step in enumerate(steps) if step >= (1 - p.last) * p.steps)
@@ -79,7 +84,9 @@ def measure(
     place = {(r.variant, r.seed): i for i, r in enumerate(runs)}
     equal = {
         name: {
-            seed: _at_loss(loss, accuracy, place[variant, seed], float(loss[-1, place[small, seed]]))
+            seed: _at_loss(
+                loss, accuracy, place[variant, seed], float(loss[-1, place[small, seed]])
+            )
             - float(accuracy[-1, place[small, seed]])
             for seed in table[small]
         }

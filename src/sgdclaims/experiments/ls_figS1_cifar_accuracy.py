@@ -1,14 +1,15 @@
 """LS-S1: with a small stepsize the test accuracy peaks early and then falls; with a large one it ends higher.
 
-The submission trained a network of about 30,000 parameters on 1,979 CIFAR-10 images by full-batch gradient descent. The
-authors' reply to a reviewer says that the small stepsize .02 is best early, after about 20,000 iterations, that the cause
-of the later fall is mild overfitting, and concedes that small is ahead at first and large later.
+The submission trained a network of about 30,000 parameters on 1,979 CIFAR-10 images by full-batch gradient
+descent. The authors' reply to a reviewer says that the small stepsize .02 is best early, after about 20,000
+iterations, that the cause of the later fall is mild overfitting, and concedes that small is ahead at first and
+large later.
 
-Stated: .02, the number of images and of parameters. Inferred: the images are the airplanes and automobiles of data_batch_1
-(1,005 + 974), the network 3072-10-10-10-1 without biases, GELU, mean logistic loss, test on the 2,000 images of
-test_batch. Ours: the large stepsize, steps, initialization, and the input's scale: the training mean is subtracted, and
-everything is divided so that the mean |x|^2 is one. float32: accuracies and losses are judged, not margins or
-monotonicity.
+Stated: .02, the number of images and of parameters. Inferred: the images are the airplanes and automobiles of
+data_batch_1 (1,005 + 974), the network 3072-10-10-10-1 without biases, GELU, mean logistic loss, test on the 2,000
+images of test_batch. Ours: the large stepsize, steps, initialization, and the input's scale: the training mean is
+subtracted, and everything is divided so that the mean |x|^2 is one. float32: accuracies and losses are judged, not
+margins or monotonicity.
 """
 
 from __future__ import annotations
@@ -138,12 +139,8 @@ def measure_peak(
         kind="proportion",
         dataset=CIFAR,
     )
-    outcome.quantity(
-        "accuracy_fall", falls, meaning="best minus final accuracy", dataset=CIFAR
-    )
-    outcome.quantity(
-        "loss_rise", rises, meaning="final minus smallest loss", dataset=CIFAR
-    )
+    outcome.quantity("accuracy_fall", falls, meaning="best minus final accuracy", dataset=CIFAR)
+    outcome.quantity("loss_rise", rises, meaning="final minus smallest loss", dataset=CIFAR)
 
 
 def measure_crossing(

@@ -89,14 +89,13 @@ def run(p: Parameters, context: Context) -> Outcome:
     # Divergence is a matter of the first steps, the equilibrium of all: record densely on both scales.
     schedule = sorted({*linear_grid(p.steps, p.points), *log_grid(p.steps, p.points), p.switch})
 
-    def recorder() -> Recorder:
-        return Recorder(
-            schedule, lambda w, step: {"hessian_trace": theory.hessian_trace(*w, ones)}
-        )
+    def hessian_trace(weights: Weights, step: int) -> dict[str, Tensor]:  # noqa: ARG001
+        w, u = weights
+        return {"hessian_trace": theory.hessian_trace(w, u, ones)}
 
     curves = sgd_curves(p)
     sgd_runs = grid(list(curves), range(p.seeds))
-    sgd = recorder()
+    sgd = Recorder(schedule, hessian_trace)
     descend(
         initial(p, sgd_runs, {name: curve.kaiming for name, curve in curves.items()}),
         two_layer.gradient("linear", p.kappa),
@@ -114,7 +113,7 @@ def run(p: Parameters, context: Context) -> Outcome:
         progress=context.progress(p.steps, "SGD"),
     )
     gd_runs = grid(["gd_kaiming", "gd_xavier"], range(p.seeds))
-    gd = recorder()
+    gd = Recorder(schedule, hessian_trace)
     start = initial(p, gd_runs, {"gd_kaiming": True, "gd_xavier": False})
     descend(
         start,
@@ -191,7 +190,10 @@ def measure(p: Parameters, outcome: Outcome, steps: Tensor, trace: Tensor, runs:
     }
     outcome.quantity(
         "stable_everywhere",
-        {n: {s: min(stable[c][s] for c in cells) for s in range(p.seeds)} for n, cells in grids.items()},
+        {
+            n: {s: min(stable[c][s] for c in cells) for s in range(p.seeds)}
+            for n, cells in grids.items()
+        },
         meaning="finite at the last step in every cell of the grid",
         kind="proportion",
     )

@@ -41,13 +41,16 @@ def run(p: Parameters, context: Context) -> Outcome:
     for variant, (sigma_eps, batches) in data.items():
 
         def similarity(
-            weights: Weights, step: int, noise: Tensor = sigma_eps
+            weights: Weights,
+            step: int,  # noqa: ARG001
+            noise: Tensor = sigma_eps,
         ) -> dict[str, Tensor]:
-            left, right = theory.normalized_sides(*weights, ones, noise)
+            first, second = weights
+            left, right = theory.normalized_sides(first, second, ones, noise)
             return {"cosine": shared.cosine(left, right)}
 
         recorder = Recorder(linear_grid(p.steps, p.points), similarity)
-        weights = descend(
+        w, u = descend(
             shared.initial(seeds, p.width, p.dimension, p.gain_w, p.gain_u),
             two_layer.gradient("tanh", p.kappa),
             batches,
@@ -56,14 +59,16 @@ def run(p: Parameters, context: Context) -> Outcome:
             recorder=recorder,
             progress=context.progress(p.steps, variant),
         )
-        sides[variant] = theory.normalized_sides(*weights, ones, sigma_eps)
+        sides[variant] = theory.normalized_sides(w, u, ones, sigma_eps)
         outcome.record(recorder, grid([variant], seeds))
     keep_heat_maps(p, outcome, sides)
     measure(p, outcome, sides)
     return outcome
 
 
-def keep_heat_maps(p: Parameters, outcome: Outcome, sides: dict[str, tuple[Tensor, Tensor]]) -> None:
+def keep_heat_maps(
+    p: Parameters, outcome: Outcome, sides: dict[str, tuple[Tensor, Tensor]]
+) -> None:
     """The four matrices of the figure, of one seed. Neurons are ordered by the left diagonal of each pair."""
     for variant in ("sgd", "gd"):
         left, right = (side[SHOWN_SEED] for side in sides[variant])
@@ -100,7 +105,9 @@ def measure(p: Parameters, outcome: Outcome, sides: dict[str, tuple[Tensor, Tens
     )
     outcome.quantity(
         "trace_ratio",
-        per_seed({v: shared.trace(left) / shared.trace(right) for v, (left, right) in pairs.items()}),
+        per_seed(
+            {v: shared.trace(left) / shared.trace(right) for v, (left, right) in pairs.items()}
+        ),
         meaning="trace of the left side over that of the right",
     )
     outcome.quantity(
@@ -126,5 +133,6 @@ def measure(p: Parameters, outcome: Outcome, sides: dict[str, tuple[Tensor, Tens
 
 def spectrum_ratio(matrix: Tensor, rank: int) -> Tensor:
     """Largest over median of the `rank` largest eigenvalues of symmetric matrices (R, d, d), (R,)."""
-    values = torch.linalg.eigvalsh(matrix.double())[:, -rank:]
-    return values[:, -1] / values.median(dim=1).values
+    values: Tensor = torch.linalg.eigvalsh(matrix.double())[:, -rank:]
+    median: Tensor = values.median(dim=1).values
+    return values[:, -1] / median

@@ -50,8 +50,10 @@ def fixed_samples(seeds: Sequence[int], samples: int, sigma_eps: Tensor) -> Iter
 
 def cosine(a: Tensor, b: Tensor) -> Tensor:
     """Frobenius cosine of matrices (R, d, d), (R,)."""
-    inner = (a * b).sum(dim=(-2, -1))
-    return inner / (a.norm(dim=(-2, -1)) * b.norm(dim=(-2, -1)))
+    inner: Tensor = (a * b).sum(dim=(-2, -1))
+    size_a: Tensor = torch.linalg.matrix_norm(a)
+    size_b: Tensor = torch.linalg.matrix_norm(b)
+    return inner / (size_a * size_b)
 
 
 def off_diagonal(matrix: Tensor) -> Tensor:

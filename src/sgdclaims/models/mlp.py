@@ -5,6 +5,8 @@ weights[i] is W_{i+1}, (R, d_{i+1}, d_i). GELU is the exact x F(x) with the norm
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 from torch import Tensor
 
@@ -14,7 +16,7 @@ gelu = torch.nn.functional.gelu
 
 def parameter_count(sizes: list[int]) -> int:
     """Number of weights of a network with these layer sizes."""
-    return sum(a * b for a, b in zip(sizes, sizes[1:], strict=False))
+    return sum(a * b for a, b in itertools.pairwise(sizes))
 
 
 def forward(weights: Weights, x: Tensor) -> Tensor:

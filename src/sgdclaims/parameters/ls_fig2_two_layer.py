@@ -17,7 +17,9 @@ class Parameters(FigureParameters):
     xor_init: float = ours("standard deviation of the initial weights on XOR", gt=0)
     cifar_seeds: int = ours("judged seeds of the CIFAR task", ge=1)
     cifar_samples: int = stated("training images, the first of classes 0 and 1", ge=10)
-    cifar_stepsizes: list[float] = ours("stepsizes on CIFAR, rising; the last oscillate", min_length=3)
+    cifar_stepsizes: list[float] = ours(
+        "stepsizes on CIFAR, rising; the last oscillate", min_length=3
+    )
     cifar_stable_stepsizes: list[float] = ours("those on which the rate is judged", min_length=2)
     cifar_steps: int = ours("gradient descent steps on CIFAR", unit="steps", ge=100)
     cifar_init: float = ours("initial weights are N(0, cifar_init^2 / 3072)", gt=0)

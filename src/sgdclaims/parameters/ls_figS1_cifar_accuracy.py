@@ -8,7 +8,9 @@ class Parameters(FigureParameters):
 
     small_stepsize: float = stated("the small stepsize", gt=0)
     hidden: list[int] = inferred("hidden widths; with them the network has 30,930 parameters")
-    data_part: int = inferred("official training file whose airplanes and automobiles are used", ge=1)
+    data_part: int = inferred(
+        "official training file whose airplanes and automobiles are used", ge=1
+    )
     large_stepsize: float = ours("the large stepsize", gt=0)
     control_stepsize: float = ours("a second small stepsize, the control of the crossing", gt=0)
     control_seeds: int = ours("seeds of the control stepsize, at most `seeds`", ge=1)

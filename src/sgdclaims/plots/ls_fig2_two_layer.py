@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,7 +14,7 @@ from sgdclaims.plots import style
 from sgdclaims.results import Quantities
 
 SHOWN_SEED = 0
-DASHES = ("-", (0, (4, 1.5)))
+DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)))
 
 
 def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
@@ -25,7 +28,10 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
                 chosen = style.pick(
                     trajectories, variant=f"{task}_m{m}_eta{eta:g}", seed=SHOWN_SEED
                 )
-                look = {"color": style.shades(len(stepsizes))[place], "linestyle": DASHES[number % 2]}
+                look = {
+                    "color": style.shades(len(stepsizes))[place],
+                    "linestyle": DASHES[number % 2],
+                }
                 _curves(axes[row], chosen, eta, look)
         _labels(axes[row], row, "XOR" if task == "xor" else "CIFAR-10, two classes")
         handles = [
@@ -37,13 +43,17 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
             for i, m in enumerate(p["widths"])
         ]
         axes[row, 0].legend(
-            handles=handles, title=r"stepsize $\tilde\eta$", loc="lower left", fontsize=6, title_fontsize=6
+            handles=handles,
+            title=r"stepsize $\tilde\eta$",
+            loc="lower left",
+            fontsize=6,
+            title_fontsize=6,
         )
         axes[row, 1].legend(handles=widths, loc="lower right", fontsize=6)
     return figure
 
 
-def _curves(axes: list[Axes], chosen: pd.DataFrame, eta: float, look: dict[str, object]) -> None:
+def _curves(axes: list[Axes], chosen: pd.DataFrame, eta: float, look: dict[str, Any]) -> None:
     loss = style.pick(chosen, name="loss")
     loss = loss[loss["step"] > 0]
     margin = style.pick(chosen, name="margin")
@@ -63,5 +73,5 @@ def _labels(axes: list[Axes], row: int, task: str) -> None:
         axis.set_yscale("log")
     # The margin before separation is a large negative number; what the claim speaks of is near zero.
     axes[2].axhline(0, color="0.4", lw=0.7)
-    top = max(float(line.get_ydata().max()) for line in axes[2].lines[:-1])
+    top = max(float(np.max(np.asarray(line.get_ydata()))) for line in axes[2].lines[:-1])
     axes[2].set_ylim(-1.2 * top, 1.15 * top)

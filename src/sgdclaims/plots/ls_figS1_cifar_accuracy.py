@@ -19,14 +19,18 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
         chosen = style.pick(trajectories, variant=variant)
         accuracy = style.pick(chosen, name="test_accuracy")
         style.median_band(axes[0, 0], accuracy, label=label, **look)
-        style.median_band(axes[0, 1], style.pick(chosen, name="test_loss"), label=f"test, {label}", **look)
+        style.median_band(
+            axes[0, 1], style.pick(chosen, name="test_loss"), label=f"test, {label}", **look
+        )
         thin = {**look, "lw": 0.8}
         style.median_band(
             axes[0, 1], style.pick(chosen, name="train_loss"), label=f"training, {label}", **thin
         )
     axes[0, 0].set(xlabel="step", ylabel="test accuracy", ylim=(0.7, 0.86))
     axes[0, 1].set(xlabel="step", ylabel="mean logistic loss", yscale="log")
-    axes[0, 0].axvspan(*p["peak_window"][:1], min(p["peak_window"][1], p["steps"] / 2), color="0.93", lw=0)
+    axes[0, 0].axvspan(
+        *p["peak_window"][:1], min(p["peak_window"][1], p["steps"] / 2), color="0.93", lw=0
+    )
     axes[0, 0].legend(loc="lower right")
     axes[0, 1].legend(loc="lower left", fontsize=6)
     style.panel_label(axes[0, 0], "a", "test accuracy")

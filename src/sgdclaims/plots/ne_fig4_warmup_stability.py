@@ -37,19 +37,30 @@ def _curves(axis: Axes, trajectories: pd.DataFrame, quantities: Quantities) -> N
         if variant != "constant":
             style.median_band(axis, chosen, label=label, **style.line(place))
             continue
-        diverged = [int(s) for s, v in quantities.quantities["diverged"].values[variant].items() if v]
+        diverged = [
+            int(s) for s, v in quantities.quantities["diverged"].values[variant].items() if v
+        ]
         for number, seed in enumerate(diverged[:DIVERGING_SHOWN]):
             one = style.pick(chosen, seed=seed)
             one = one[np.isfinite(one["value"]) & (one["value"] < top)]
             name = f"{label} (diverges)" if not number else None
             axis.plot(one["step"], one["value"], lw=0.9, label=name, **style.line(place))
-            axis.plot(one["step"].iloc[-1:], one["value"].iloc[-1:], "x", color=style.line(place)["color"])
+            axis.plot(
+                one["step"].iloc[-1:], one["value"].iloc[-1:], "x", color=style.line(place)["color"]
+            )
     axis.axvline(p["switch"], color="0.6", lw=0.7)
     axis.annotate("warm-up ends", (p["switch"], 0.13), xycoords=("data", "axes fraction"), fontsize=6,
                   xytext=(-3, 3), textcoords="offset points", ha="right", color="0.35")  # fmt: skip
     theory = quantities.quantities["equilibrium_trace"].values["theory"]["0"]
     axis.axhline(theory or np.nan, color="0.35", lw=0.8, ls=":", label="noise equilibrium, theory")
-    axis.set(xscale="log", xlim=(1, p["steps"]), yscale="log", ylim=(40, top), xlabel="step", ylabel=r"$S=\mathrm{Tr}\,\mathrm{Hess}\,L$ (1/2 convention)")
+    axis.set(
+        xscale="log",
+        xlim=(1, p["steps"]),
+        yscale="log",
+        ylim=(40, top),
+        xlabel="step",
+        ylabel=r"$S=\mathrm{Tr}\,\mathrm{Hess}\,L$ (1/2 convention)",
+    )
     axis.legend(loc="upper right", fontsize=6, borderaxespad=0.2)
     style.panel_label(axis, "a", "stability during training")
 

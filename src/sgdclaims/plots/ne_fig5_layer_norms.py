@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.ticker
 import pandas as pd
 from matplotlib.figure import Figure
@@ -40,7 +42,7 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
     return figure
 
 
-def _look(layer: int, layers: int) -> dict[str, object]:
+def _look(layer: int, layers: int) -> dict[str, Any]:
     """Outer layers stand out; the intermediate ones are a family of shades."""
     if layer == 0:
         return {"color": "#d95f02", "linestyle": "--", "lw": 1.6, "label": "input"}

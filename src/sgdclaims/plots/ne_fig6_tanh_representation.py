@@ -33,7 +33,9 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
             axis = axes[0, place]
             image = axis.imshow(maps[name], cmap="RdBu_r", vmin=-limit, vmax=limit, rasterized=True)
             axis.grid(visible=False)
-            axis.set(xlabel="neuron", xticks=[0, len(maps[name]) - 1], yticks=[0, len(maps[name]) - 1])
+            axis.set(
+                xlabel="neuron", xticks=[0, len(maps[name]) - 1], yticks=[0, len(maps[name]) - 1]
+            )
             style.panel_label(axis, "abcd"[place], f"{variant.upper()}: {title}")
             if name == "left":
                 axis.set_ylabel("neuron")

@@ -1,7 +1,7 @@
 """Formulas of "Large Stepsize Gradient Descent for Non-Homogeneous Two-Layer Networks".
 
-Constants of Assumption 1 for the two-layer net (2) on inputs of norm at most R (the paper takes R = 1):
-rho = R sup|phi'| / sqrt(m), beta = R^2 sup|phi''| / m, kappa = sup|phi - x phi'|. eta is the stepsize of gradient descent
+Constants of Assumption 1 for the two-layer net (2) on inputs of norm at most R (the paper takes R = 1): rho = R
+sup|phi'| / sqrt(m), beta = R^2 sup|phi''| / m, kappa = sup|phi - x phi'|. eta is the stepsize of gradient descent
 (the paper's eta tilde).
 """
 
@@ -45,16 +45,14 @@ def descent_threshold(c: Constants, eta: float) -> float:
 
 def stable_threshold(c: Constants, eta: float, n: int) -> float:
     """Theorem 2.2 (5): from L <= min{1/(2 n e^(kappa+2)), 1/(eta (4 rho^2 + 2 beta))} on, the stable phase."""
-    return min(
-        1 / (2 * n * math.exp(c.kappa + 2)), 1 / (eta * (4 * c.rho**2 + 2 * c.beta))
-    )
+    return min(1 / (2 * n * math.exp(c.kappa + 2)), 1 / (eta * (4 * c.rho**2 + 2 * c.beta)))
 
 
 def log_modified_margin(loss: Tensor, norm: Tensor, c: Constants, eta: float, n: int) -> Tensor:
     """ln gamma^c, eq. (10): Phi(L) - ln|w|.
 
-    Phi(L) = ln(-ln(2 n e^kappa L)) + (1 + (4 rho^2 + 2 beta) eta) / ln(2 n e^kappa L). Only in logarithms: gamma^c itself
-    underflows where eta is large. NaN where L >= 1/(2 n e^kappa).
+    Phi(L) = ln(-ln(2 n e^kappa L)) + (1 + (4 rho^2 + 2 beta) eta) / ln(2 n e^kappa L). Only in logarithms: gamma^c
+    itself underflows where eta is large. NaN where L >= 1/(2 n e^kappa).
     """
     inner = torch.log(2 * n * loss) + c.kappa
     slack = 1 + (4 * c.rho**2 + 2 * c.beta) * eta

@@ -6,6 +6,8 @@ diagonal and given as variances: sigma_x (dx,), sigma_eps (dy,).
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -74,7 +76,7 @@ def rank_one_end_trace(n: int) -> float:
     With d = 1 the dropped part of x stays in the residual, so (13) gives |u|^2/|w|^2 = (2n-1)/n at |u||w| = 1
     (erratum E7): S = n (k + 1/k) with k^2 = (2n-1)/n. The printed form uses (14) and gives 2n.
     """
-    k = ((2 * n - 1) / n) ** 0.5
+    k = math.sqrt((2 * n - 1) / n)
     return n * (k + 1 / k)
 
 
