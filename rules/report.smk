@@ -6,7 +6,7 @@ rule report:
         verdicts=[f"results/{SETTINGS.scale}/{name}/verdicts.json" for name in FIGURES],
         figures=[f"figures/{name}.png" for name in FIGURES],
         claims="paper_claims.md",
-        code=code("reporting"),
+        code=code("report.html") + code("report.table"),
         template="src/sgdclaims/report/template.html",
     output:
         claims=f"results/{SETTINGS.scale}/claims.csv",

@@ -73,7 +73,7 @@ figures: {pp_fig1: {title: t, number: Figure 1, base: {seeds: 2}}}
         (("pp_fig1", "qq_fig1"), "starts with 'pp_'"),
         (("base:", "bse:"), "figures.pp_fig1.bse"),
         (("venue:", "venu:"), "venu"),
-        (("{seeds: 2}", "{seeds: 2"), "line 7"),
+        (("{seeds: 2}", "{seeds: 2"), "line 8"),
         (("paper: p\n", "paper: p\npaper: [\n"), "line"),
     ],
 )

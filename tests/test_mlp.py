@@ -41,11 +41,11 @@ def test_gelu_is_x_times_the_normal_distribution_function():
 
 def test_gradients_are_autograds():
     weights = make([0, 1])
-    z = torch.matmul(X, weights[0].mT)
+    z = torch.matmul(weights[0], X.mT)
     pre, active = mlp.remember(weights[1:], z)
-    pull = -Y * torch.sigmoid(-pre[-1][..., 0] * Y) / N
+    pull = -Y * torch.sigmoid(-pre[-1][:, 0] * Y) / N
     delta, upper = mlp.upper_gradients(weights[1:], pre, active, pull)
-    first = torch.matmul(delta.mT, X)
+    first = torch.matmul(delta, X)
     for run in range(2):
         expected = autograd([w[run] for w in weights], loss, (X, Y))
         for mine, theirs in zip((first, *upper), expected, strict=True):

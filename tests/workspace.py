@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+STEPS = {"Training": "train", "Judging": "judge", "Drawing": "plot"}
+JOB = re.compile(r"^Job \d+: (Training|Judging|Drawing) (\w+)", re.MULTILINE)
 ROOT = Path(__file__).parent.parent
 PARTS = ("Snakefile", "rules", "profiles", "src", "envs")
 BLOCK = re.compile(r"^`([\w./]+)`\n(`{3,})\w+\n(.*?)^\2$", re.MULTILINE | re.DOTALL)
@@ -78,10 +80,12 @@ def would_run(folder: Path, *targets: str, scale: str = "quick") -> set[str]:
     )
     text = done.stdout + done.stderr
     assert done.returncode == 0, text
-    jobs: set[str] = set()
-    for block in re.split(r"\n(?=\[)|\n\n", text):
-        head = re.search(r"^(?:local)?rule (\w+):", block, re.MULTILINE)
-        if head and head[1] in {"fetch", "train", "judge", "plot", "report", "gate"}:
-            figure = re.search(r"figure=(\w+)", block)
-            jobs.add(f"{head[1]}:{figure[1]}" if figure else head[1])
+    if "Nothing to be done" in text:
+        return set()
+    jobs = {f"{STEPS[verb]}:{figure}" for verb, figure in JOB.findall(text)}
+    stats = text[text.index("Job stats:") :]
+    counted = dict(re.findall(r"^(\w+)\s+(\d+)$", stats, re.MULTILINE))
+    jobs |= set(counted) & {"fetch", "report", "gate"}
+    for step in STEPS.values():  # the messages and the table must tell the same story
+        assert sum(job.startswith(f"{step}:") for job in jobs) == int(counted.get(step, 0)), text
     return jobs

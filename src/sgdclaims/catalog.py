@@ -6,8 +6,6 @@ paper with its figures' parameters. A new figure is a new entry there; nothing i
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -15,9 +13,9 @@ from typing import Any, Literal, TypeVar
 import yaml
 from pydantic import Field, ValidationError
 
-from sgdclaims.errors import UserError
+from sgdclaims.errors import UserError, suggestion
 from sgdclaims.parameters import FigureParameters, model_for
-from sgdclaims.results import Strict, first_problem
+from sgdclaims.results import Strict, first_error, first_problem
 
 Scale = Literal["quick", "standard", "paper"]
 SCALES: tuple[Scale, ...] = ("quick", "standard", "paper")
@@ -99,10 +97,11 @@ class Figure:
         try:
             return model.model_validate(values)
         except ValidationError as problem:
-            key = str(problem.errors()[0]["loc"][0]) if problem.errors()[0]["loc"] else ""
+            kind, loc, _ = first_error(problem)
+            unknown = kind == "extra_forbidden"
             raise UserError(
                 f"{self.file}: figures.{self.id} at scale {scale}: {first_problem(problem)}",
-                suggestion(key, model.model_fields),
+                suggestion(loc[0], model.model_fields) if unknown else "",
             ) from None
 
 
@@ -140,13 +139,6 @@ class Catalog:
         return papers[name]
 
 
-def suggestion(wrong: str, valid: Iterable[str]) -> str:
-    """`Did you mean ...?` with the nearest valid name, or the list of all."""
-    names = list(valid)
-    near = difflib.get_close_matches(wrong, names, n=1, cutoff=0.5)
-    return f"Did you mean {near[0]!r}?" if near else f"Valid: {', '.join(names)}."
-
-
 def check_scale(scale: str) -> Scale:
     """Returns `scale`. Raises UserError when there is no such scale."""
     for known in SCALES:
@@ -176,10 +168,9 @@ def validate(content: object, schema: type[Entry], place: str) -> Entry:
     try:
         return schema.model_validate(content)
     except ValidationError as problem:
-        first = problem.errors()[0]
-        remedy = ""
-        if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
-            remedy = suggestion(str(first["loc"][0]), schema.model_fields)
+        kind, loc, _ = first_error(problem)
+        known = kind == "extra_forbidden" and len(loc) == 1
+        remedy = suggestion(loc[0], schema.model_fields) if known else ""
         raise UserError(f"{place}: {first_problem(problem)}", remedy) from None
 
 

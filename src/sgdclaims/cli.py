@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import errno
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -100,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point. A user's mistake is one line on standard error and status 2, no traceback."""
     arguments = build_parser().parse_args(argv)
-    from sgdclaims.progress import LOG, start_logging
+    from sgdclaims.progress import LOG, log_file_only, start_logging
 
     try:
         start_logging(arguments.log)
@@ -117,6 +118,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         LOG.error("sgdclaims: error: %s: %s", problem.filename or "output", known)
         return 2
+    except Exception:
+        log_file_only(traceback.format_exc())  # a bug of ours: the screen gets it from Python
+        raise
     except KeyboardInterrupt:
         LOG.error("sgdclaims: interrupted")
         return 130

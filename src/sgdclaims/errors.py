@@ -1,5 +1,10 @@
 """Errors that are the user's to mend."""
 
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
 
 class UserError(Exception):
     """A mistake in the input: its message is one line that names the place and the remedy.
@@ -12,3 +17,10 @@ class UserError(Exception):
         if remedy:
             line = f"{line.rstrip('.')}. {' '.join(remedy.split())}"
         super().__init__(line)
+
+
+def suggestion(wrong: str, valid: Iterable[str]) -> str:
+    """`Did you mean ...?` with the nearest valid name, or the list of all."""
+    names = list(valid)
+    near = difflib.get_close_matches(wrong, names, n=1, cutoff=0.5)
+    return f"Did you mean {near[0]!r}?" if near else f"Valid: {', '.join(names)}."

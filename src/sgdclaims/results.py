@@ -22,7 +22,7 @@ from sgdclaims.errors import UserError
 
 Model = TypeVar("Model", bound=BaseModel)
 SYNTHETIC = "synthetic"
-Kind = Literal["mean", "proportion", "violations"]
+Kind = Literal["mean", "proportion", "violations", "exact"]
 VerdictName = Literal[
     "REPRODUCED", "NOT REPRODUCED", "INCONCLUSIVE", "VACUOUS", "STAND-IN", "NOT RUN"
 ]
@@ -166,8 +166,18 @@ def read_model(path: Path, schema: type[Model], remedy: str) -> Model:
         raise UserError(f"{path}: {first_problem(problem)}", remedy) from None
 
 
+def first_error(problem: ValidationError) -> tuple[str, tuple[str, ...], str]:
+    """Type, key path and message of the complaint that helps most.
+
+    A misspelled key shows up twice, as unknown and as missing: the unknown one comes first.
+    """
+    errors = problem.errors(include_url=False)
+    first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
+    message = str(first["msg"]).removeprefix("Value error, ")
+    return first["type"], tuple(str(part) for part in first["loc"]), message
+
+
 def first_problem(problem: ValidationError) -> str:
-    """The first complaint of a pydantic error as `key.path: message`."""
-    first = problem.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else str(first["msg"])
+    """The complaint as `key.path: message`."""
+    _, loc, message = first_error(problem)
+    return f"{'.'.join(loc)}: {message}" if loc else message

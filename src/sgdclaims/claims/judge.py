@@ -7,10 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from sgdclaims.catalog import suggestion
 from sgdclaims.claims import statistics
 from sgdclaims.claims.schema import Check, Claim
-from sgdclaims.errors import UserError
+from sgdclaims.errors import UserError, suggestion
 from sgdclaims.results import (
     SYNTHETIC,
     Interval,
@@ -35,8 +34,13 @@ class _Bounds:
     def verdict(self, low: float, high: float) -> Satisfies:
         """Whether the interval [low, high] lies inside, outside, or across a bound."""
         if self.strict:
-            inside = low > self.low and high < self.high
-            outside = high <= self.low or low >= self.high
+            # An unbounded side is open to infinite values as well.
+            above = low > self.low or self.low == -np.inf
+            under = high < self.high or self.high == np.inf
+            inside = above and under
+            outside = (high <= self.low and self.low > -np.inf) or (
+                low >= self.high and self.high < np.inf
+            )
         else:
             inside = low >= self.low and high <= self.high
             outside = high < self.low or low > self.high
@@ -143,6 +147,10 @@ def _single(claim: Claim, quantities: Quantities, quantity: Quantity, variant: s
     if quantity.kind == "violations":
         total = float(values.sum())
         return per_seed, (total, total, total)
+    if quantity.kind == "exact":  # a fact without randomness
+        if np.ptp(values) > 0:
+            raise UserError(f"{claim.place}: {claim.id}: an exact quantity differs between seeds")
+        return per_seed, (float(values[0]),) * 3
     if quantity.kind == "proportion" and claim.check.name != "within":
         if not np.isin(values[~np.isnan(values)], (0, 1)).all():
             raise UserError(f"{claim.place}: {claim.id}: a proportion's values are 0 or 1")

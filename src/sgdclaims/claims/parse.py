@@ -11,9 +11,10 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from sgdclaims.catalog import Catalog, suggestion
+from sgdclaims.catalog import Catalog
 from sgdclaims.claims.schema import Check, Claim, ClaimBlock
-from sgdclaims.errors import UserError
+from sgdclaims.errors import UserError, suggestion
+from sgdclaims.results import first_error
 
 HEADING = re.compile(r"^##\s+(?P<id>[A-Z]{2}-[\w-]+):\s*(?P<title>\S.*)$")
 FENCE = re.compile(r"^(`{3,}|~{3,})\s*(\w*)\s*$")
@@ -121,15 +122,13 @@ def _claim(section: _Section, path: Path) -> Claim:
 
 def _explained(problem: ValidationError, section: _Section, path: Path) -> UserError:
     """The first complaint with file, line, field, and the nearest valid name."""
-    first = problem.errors(include_url=False)[0]
-    loc = [str(part) for part in first["loc"]]
+    kind, loc, message = first_error(problem)
     assert section.block is not None
     line = _key_line(section.block, section.block_line, loc[0]) if loc else section.block_line
     remedy = ""
-    if first["type"] == "extra_forbidden":
-        valid = Check.model_fields if loc[:-1] == ["check"] else ClaimBlock.model_fields
+    if kind == "extra_forbidden":
+        valid = Check.model_fields if loc[:-1] == ("check",) else ClaimBlock.model_fields
         remedy = suggestion(loc[-1], valid)
-    message = first["msg"].removeprefix("Value error, ")
     field_name = f"{'.'.join(loc)}: " if loc else ""
     return UserError(f"{path}, line {line}: {section.id}: {field_name}{message}", remedy)
 

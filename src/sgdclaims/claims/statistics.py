@@ -18,6 +18,7 @@ Array = np.ndarray[Any, Any]
 Statistic = Callable[[Array], Array]
 RESAMPLES = 9_999
 CONFIDENCE = 0.95
+OVERFLOWS = 1e100
 _NORMAL = NormalDist()
 
 
@@ -63,14 +64,17 @@ def smallest_step(samples: Array) -> Array:
 
 def mean_interval(values: Array) -> tuple[float, float, float]:
     """Estimate and interval of the mean of (n,) values; infinite values give an infinite interval."""
+    if np.isnan(values).any():
+        return np.nan, np.nan, np.nan
+    # What would overflow in a sum or a square is as good as infinite.
+    values = np.where(np.abs(values) > OVERFLOWS, np.copysign(np.inf, values), values)
     if not np.isfinite(values).all():
         if np.ptp(np.sign(values)) == 0 and np.isinf(values).all():
             return float(values[0]), float(values[0]), float(values[0])
         with np.errstate(invalid="ignore"):
             center = float(values.mean())
-        finite = values[np.isfinite(values)]
-        low = -np.inf if (values == -np.inf).any() else float(finite.min())
-        high = np.inf if (values == np.inf).any() else float(finite.max())
+        low = -np.inf if (values == -np.inf).any() else float(values.min())
+        high = np.inf if (values == np.inf).any() else float(values.max())
         return center, low, high
     return bca(values, mean_over_seeds)
 

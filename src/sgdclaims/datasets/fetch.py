@@ -19,11 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
-from sgdclaims.catalog import Settings, suggestion
+from sgdclaims.catalog import Settings
 from sgdclaims.datasets import standins
 from sgdclaims.datasets.files import Layout, layout, md5, read_verified
 from sgdclaims.datasets.images import provenance_file
-from sgdclaims.errors import UserError
+from sgdclaims.errors import UserError, suggestion
 from sgdclaims.progress import LOG
 from sgdclaims.results import Provenance, atomic, write_model
 

@@ -10,8 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from sgdclaims.catalog import suggestion
-from sgdclaims.errors import UserError
+from sgdclaims.errors import UserError, suggestion
 
 
 @dataclass(frozen=True)

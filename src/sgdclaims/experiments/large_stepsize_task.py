@@ -99,8 +99,8 @@ class _Watcher:
         self.drop = {"stable": zero.clone(), "settled": zero.clone()}
 
     def __call__(self, step: int, space: SampleSpace, margins: Tensor) -> None:
-        loss = logistic(margins).mean(dim=0)
-        smallest = margins.amin(dim=0)
+        loss = logistic(margins).mean(dim=1)
+        smallest = margins.amin(dim=1)
         margin = smallest / space.norm()
         rose = loss > self._previous * (1 + RISE)
         self.rises += rose
@@ -171,8 +171,8 @@ def watch(
     def observe(step: int, at: SampleSpace, margins: Tensor) -> None:
         watcher(step, at, margins)
         if outputs is not None and task.y_test is not None and step in due:
-            correct = outputs() * task.y_test[:, None] > 0
-            watcher.watched.accuracy.append(correct.double().mean(dim=0))
+            correct = outputs() * task.y_test > 0
+            watcher.watched.accuracy.append(correct.double().mean(dim=1))
 
     iterate(space, steps, observe, progress)
     return watcher.finish()

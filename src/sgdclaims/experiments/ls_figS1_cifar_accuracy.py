@@ -181,6 +181,7 @@ def count_data(p: Parameters, outcome: Outcome, data: TwoClasses) -> None:
         "images",
         {f"part_{part}": {0: float(count)} for part, count in counts.items()},
         meaning="airplanes and automobiles in an official training file",
+        kind="exact",
         dataset=CIFAR,
     )
     sizes = [data.train_x.shape[1], *p.hidden, 1]
@@ -192,4 +193,5 @@ def count_data(p: Parameters, outcome: Outcome, data: TwoClasses) -> None:
             "twice_as_wide": {0: float(mlp.parameter_count(wide))},
         },
         meaning="weights of the network",
+        kind="exact",
     )

@@ -21,14 +21,17 @@ def parameter_count(sizes: list[int]) -> int:
 
 def forward(weights: Weights, x: Tensor) -> Tensor:
     """f(x): x (R, n, d_0) or (n, d_0) -> (R, n)."""
-    return upper(weights[1:], torch.matmul(x, weights[0].mT))
+    return upper(weights[1:], torch.matmul(weights[0], x.mT))
 
 
 def upper(weights: Weights, z: Tensor) -> Tensor:
-    """f from the first layer's pre-activations z (R, n, d_1); weights are W_2, ..., W_D."""
+    """f (R, n) from the first layer's pre-activations z (R, d_1, n); weights are W_2, ..., W_D.
+
+    Samples are columns here, so that neither the products nor the first layer need a transposed copy.
+    """
     for w in weights:
-        z = torch.matmul(gelu(z), w.mT)
-    return z[..., 0]
+        z = torch.matmul(w, gelu(z))
+    return z[:, 0]
 
 
 def remember(weights: Weights, z: Tensor) -> tuple[list[Tensor], list[Tensor]]:
@@ -36,7 +39,7 @@ def remember(weights: Weights, z: Tensor) -> tuple[list[Tensor], list[Tensor]]:
     pre, active = [z], []
     for w in weights:
         active.append(gelu(pre[-1]))
-        pre.append(torch.bmm(active[-1], w.mT))
+        pre.append(torch.bmm(w, active[-1]))
     return pre, active
 
 
@@ -45,12 +48,12 @@ def upper_gradients(
 ) -> tuple[Tensor, Weights]:
     """Gradients from dL/df, after `remember`.
 
-    weights: W_2, ..., W_D; pull (R, n): dL/df. Returns dL/dz (R, n, d_1) and the gradients of W_2, ..., W_D.
+    weights: W_2, ..., W_D; pull (R, n): dL/df. Returns dL/dz (R, d_1, n) and the gradients of W_2, ..., W_D.
     """
-    back = pull[..., None]
+    back = pull[:, None, :]
     gradients: list[Tensor] = []
     for w, h, before in zip(reversed(weights), reversed(active), reversed(pre[:-1]), strict=True):
-        gradients.append(torch.bmm(back.mT, h))
+        gradients.append(torch.bmm(back, h.mT))
         # one fused kernel for the exact GELU's derivative
-        back = torch.ops.aten.gelu_backward(torch.bmm(back, w), before, approximate="none")
+        back = torch.ops.aten.gelu_backward(torch.bmm(w.mT, back), before, approximate="none")
     return back, tuple(reversed(gradients))
