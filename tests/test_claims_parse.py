@@ -101,7 +101,7 @@ def test_a_malformed_block_names_file_line_and_field(tmp_path, old, new, words):
 
 
 def test_a_duplicate_id(tmp_path):
-    with pytest.raises(UserError, match="line 18.*stands on line 3 already"):
+    with pytest.raises(UserError, match=r"line 18.*stands on line 3 already"):
         parse.parse(write(tmp_path, GOOD + GOOD.replace("# Claims\n\n", "")))
 
 

@@ -126,7 +126,7 @@ def test_a_bad_mirror_is_one_line_and_leaves_nothing(tiny, tmp_path, damage):
 
 
 def test_a_wrong_mirror_path_is_not_passed_over(tiny, tmp_path):
-    with pytest.raises(UserError, match="is not a folder.*data_mirror"):
+    with pytest.raises(UserError, match=r"is not a folder.*data_mirror"):
         fetching.fetch(tiny[0], tmp_path / "data", "auto", tmp_path / "nowhere")
     with pytest.raises(UserError, match="needs a folder"):
         fetching.fetch(tiny[0], tmp_path / "data", "mirror", None)
@@ -170,7 +170,7 @@ def test_a_pickle_is_not_opened_before_its_checksum_is_right(tmp_path, monkeypat
 
 @pytest.mark.parametrize("name", ["mnist", "cifar10"])
 def test_without_network_the_official_source_is_one_line(name, tmp_path, offline):
-    with pytest.raises(UserError, match="cannot be downloaded.*Check the network"):
+    with pytest.raises(UserError, match=r"cannot be downloaded.*Check the network"):
         fetching.fetch(name, tmp_path / "data", "official", None)
     assert list((tmp_path / "data").iterdir()) == []
 
@@ -241,7 +241,7 @@ def test_any_provenance_file_gives_data_or_one_line(tmp_path_factory, content):
 def test_the_checksums_are_torchvisions():
     from torchvision.datasets import CIFAR10, MNIST
 
-    listed = {name: md5 for name, md5 in (*CIFAR10.train_list, *CIFAR10.test_list)}
+    listed = dict((*CIFAR10.train_list, *CIFAR10.test_list))
     listed[CIFAR10.meta["filename"]] = CIFAR10.meta["md5"]
     ours = {Path(n).name: md5 for n, md5 in files.LAYOUTS["cifar10"].files.items()}
     assert ours == listed

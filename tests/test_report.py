@@ -203,3 +203,13 @@ def test_verdicts_survive_a_round_trip(places):
     before = file.read_bytes()
     write_model(file, read_model(file, Verdicts, ""))
     assert file.read_bytes() == before
+
+
+def test_the_readme_says_what_the_reference_run_found():
+    from sgdclaims.report.reference import FOLDER, readme_part, with_part
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    claims = (ROOT / FOLDER / "claims.csv").read_text(encoding="utf-8")
+    assert with_part(readme, readme_part(claims)) == readme
+    for figure in catalog.load(ROOT / "config").figures:
+        assert (ROOT / FOLDER / f"{figure}.png").is_file()

@@ -56,6 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
     verdicts = add("verdicts", "print the table of verdicts")
     for sub in (train, judge, plot, report, gate, verdicts):
         sub.add_argument("--scale", default="standard", help=SCALE_HELP)
+    add("reference", "make docs/reference/ and the README's part from results/standard")
     add("list", "show papers, figures, claims and which have results")
     documents = add("config", "write the documented default settings, the schema and the table")
     documents.add_argument("--check", action="store_true", help="only say whether they agree")

@@ -64,6 +64,11 @@ def run(places: Places, step: str, scale: str) -> int:
             return gate(places, scale)
         case "verdicts":
             show_verdicts(places, scale)
+        case "reference":
+            from sgdclaims.report.reference import write_reference
+
+            root = places.claims.parent
+            write_reference(root, gather(places, "standard"), places.figures)
         case "list":
             from sgdclaims.report.listing import listing
 

@@ -33,7 +33,9 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
                     "linestyle": DASHES[number % 2],
                 }
                 _curves(axes[row], chosen, eta, look)
-        _labels(axes[row], row, "XOR" if task == "xor" else "CIFAR-10, two classes")
+        _labels(
+            axes[row], row, "XOR" if task == "xor" else f"CIFAR-10, {p['cifar_samples']:,} images"
+        )
         handles = [
             Line2D([], [], color=style.shades(len(stepsizes))[i], label=f"{eta:g}")
             for i, eta in enumerate(stepsizes)
@@ -65,10 +67,15 @@ def _curves(axes: list[Axes], chosen: pd.DataFrame, eta: float, look: dict[str, 
 
 def _labels(axes: list[Axes], row: int, task: str) -> None:
     for place, (axis, ylabel) in enumerate(
-        zip(axes, ("risk $L$", r"$\tilde\eta\, t\, L$", "normalized margin"), strict=True)
+        zip(
+            axes,
+            ("risk $L$", r"$\tilde\eta\, t\, L$", r"$\min_i y_i f(x_i)\,/\,\|W\|$"),
+            strict=True,
+        )
     ):
         axis.set(xscale="log", xlabel="step $t$", ylabel=ylabel)
-        style.panel_label(axis, "abcdef"[3 * row + place], task if place == 0 else "")
+        title = (f"{task}: risk", "rate", "normalized margin")[place]
+        style.panel_label(axis, "abcdef"[3 * row + place], title)
     for axis in axes[:2]:
         axis.set_yscale("log")
     # The margin before separation is a large negative number; what the claim speaks of is near zero.

@@ -24,9 +24,10 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
         level = accuracy.groupby("step")["value"].median()
         axes[0, 1].plot(loss.to_numpy(), level.to_numpy(), lw=1, label=f"{eta:g}", **look)
     axes[0, 0].set(xscale="log", xlabel="step $t$", ylabel="test accuracy", ylim=(0.68, 0.86))
-    axes[0, 1].set(xscale="log", xlabel="training risk (falls to the right)", xlim=(1.0, None))
-    axes[0, 1].invert_xaxis()
-    axes[0, 1].set_xlim(1.0, axes[0, 1].get_xlim()[1])
+    lowest = style.pick(trajectories, name="loss")["value"].min()
+    axes[0, 1].set(
+        xscale="log", xlabel="training risk (falls to the right)", xlim=(1.0, 0.9 * lowest)
+    )
     axes[0, 0].legend(title=r"stepsize $\tilde\eta$", loc="lower right")
     style.panel_label(axes[0, 0], "a", "at equal steps")
     style.panel_label(axes[0, 1], "b", "at equal training risk")

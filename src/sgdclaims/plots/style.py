@@ -76,7 +76,8 @@ def median_band(
     steps = table.index.to_numpy()
     axis.plot(steps, table.median(axis=1).to_numpy(), label=label, **kwargs)
     if table.shape[1] > 1:
-        low, high = (table.quantile(q, axis=1).to_numpy() for q in quantiles)
+        with np.errstate(invalid="ignore"):  # a diverged seed is infinite or undefined
+            low, high = (table.quantile(q, axis=1).to_numpy() for q in quantiles)
         axis.fill_between(steps, low, high, color=kwargs.get("color"), alpha=0.15, linewidth=0)
 
 

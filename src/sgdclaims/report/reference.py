@@ -1,0 +1,70 @@
+"""The committed reference run, and the part of the README that is made from it.
+
+`docs/reference/` holds the outcome of a full run at standard scale: claims.csv, report.md and the figures. The README's
+numbers and pictures come from there; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from pathlib import Path
+
+from sgdclaims.errors import UserError
+from sgdclaims.report.collect import Results
+from sgdclaims.report.table import claims_csv, report_markdown
+from sgdclaims.results import atomic
+
+FOLDER = Path("docs/reference")
+BEGIN = "<!-- made by `python -m sgdclaims reference`; do not edit -->"
+END = "<!-- end -->"
+SHOWN = ("ls_fig2_two_layer", "ne_fig5_layer_norms")
+
+
+def readme_part(claims: str) -> str:
+    """Counts and two figures with their verdicts, from the text of a claims.csv."""
+    rows = list(csv.DictReader(io.StringIO(claims)))
+    counts = Counter(row["verdict"] for row in rows)
+    failed = sum(r["verdict"] == r["expected"] == "NOT REPRODUCED" for r in rows)
+    lines = [
+        f"In the [reference run](docs/reference/report.md), {counts['REPRODUCED']} of {len(rows)} claims are",
+        f"reproduced, {failed} are not reproduced and are expected not to be, each with the reason.",
+        "",
+    ]
+    for figure in SHOWN:
+        of_figure = [row for row in rows if row["figure"] == figure]
+        verdicts = Counter(row["verdict"] for row in of_figure)
+        told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+        lines += [f"![{figure}](docs/reference/{figure}.png)", "", f"`{figure}`: {told}.", ""]
+    return "\n".join(lines)
+
+
+def with_part(readme: str, part: str) -> str:
+    """The README with the generated part replaced. Raises UserError when its markers are missing."""
+    if BEGIN not in readme or END not in readme:
+        raise UserError("README.md lacks the markers of the generated part", f"Add {BEGIN}, {END}.")
+    before, rest = readme.split(BEGIN, 1)
+    return f"{before}{BEGIN}\n{part}\n{END}{rest.split(END, 1)[1]}"
+
+
+def write_reference(root: Path, results: Results, figures: Path) -> None:
+    """Replaces docs/reference/ and the README's part by the given results."""
+    folder = root / FOLDER
+    table = claims_csv(results)
+    texts = {
+        folder / "claims.csv": table,
+        folder / "report.md": report_markdown(results, folder, folder),
+        root / "README.md": with_part(
+            (root / "README.md").read_text(encoding="utf-8"), readme_part(table)
+        ),
+    }
+    for path, text in texts.items():
+        with atomic(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    for figure in results.figures:
+        picture = figures / f"{figure.figure.id}.png"
+        if not picture.is_file():
+            raise UserError(f"{picture} does not exist", "Run `snakemake` at standard scale first.")
+        with atomic(folder / picture.name) as temporary:
+            temporary.write_bytes(picture.read_bytes())

@@ -1,0 +1,101 @@
+"""Every figure at quick scale with tiny settings: the quantities that its claims name, and a drawing."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+import torch
+
+from sgdclaims import catalog, steps
+from sgdclaims.claims import parse
+from sgdclaims.datasets.fetch import fetch
+
+ROOT = Path(__file__).parent.parent
+PAPERS = catalog.load(ROOT / "config")
+CLAIMS = parse.parse(ROOT / "paper_claims.md")
+pytestmark = pytest.mark.slow
+
+# Small enough for a few seconds each; the quantities and their variants must still all be there.
+TINY = {
+    "ne_fig4_warmup_stability": {"seeds": 4, "steps": 600, "switch": 200, "points": 40},
+    "ne_fig5_layer_norms": {"seeds": 2, "steps": 300},
+    "ne_fig6_tanh_representation": {"seeds": 3, "steps": 60, "gd_samples": 50},
+    "ls_fig2_two_layer": {
+        "seeds": 2,
+        "xor_steps": 200,
+        "cifar_seeds": 2,
+        "cifar_samples": 40,
+        "cifar_steps": 100,
+    },
+    "ls_fig3_test_accuracy": {"seeds": 2, "samples": 60, "steps": 100},
+    "ls_figS1_cifar_accuracy": {"seeds": 2, "steps": 100, "points": 40},
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    """Stand-ins of both data sets."""
+    folder = tmp_path_factory.mktemp("data")
+    for name in catalog.DATASETS:
+        fetch(name, folder, "stand-in", None)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory, data) -> steps.Places:
+    """A checkout whose quick scale is tiny."""
+    folder = tmp_path_factory.mktemp("checkout")
+    config = folder / "config"
+    config.mkdir()
+    for paper in PAPERS.papers:
+        entry = paper.entry.model_dump(mode="json")
+        for name, figure in entry["figures"].items():
+            figure["quick"] = {**figure["quick"], **TINY.get(name, {})}
+        catalog_file = config / f"{paper.id}.yaml"
+        catalog_file.write_text(catalog.yaml.safe_dump(entry), encoding="utf-8")
+    return steps.Places(
+        config, data, folder / "results", folder / "figures", ROOT / "paper_claims.md"
+    )
+
+
+@pytest.mark.parametrize("name", PAPERS.figures)
+def test_a_figure_from_training_to_drawing(name, places):
+    threads = torch.get_num_threads()
+    steps.train(places, name, "quick", None, 1)
+    torch.set_num_threads(threads)
+    verdicts = steps.judge(places, name, "quick")  # a claim that names what is not measured raises
+    expected = [claim.id for claim in CLAIMS if claim.figure == name]
+    assert [verdict.claim for verdict in verdicts.verdicts] == expected
+    quantities = steps.read_quantities(places, "quick", name)
+    for quantity in quantities.quantities.values():
+        assert quantity.meaning
+        stand_in = quantity.dataset in catalog.DATASETS
+        assert stand_in or quantity.dataset == "synthetic"
+    for verdict in verdicts.verdicts:
+        if verdict.data_source != "synthetic":
+            assert verdict.verdict in ("STAND-IN", "NOT RUN")
+    steps.plot(places, name, "quick")
+    first = drawn(places, name)
+    steps.plot(places, name, "quick")
+    assert drawn(places, name) == first, "the same figure must give the same bytes"
+
+
+def drawn(places: steps.Places, name: str) -> list[str]:
+    files = [places.figures / f"{name}{suffix}" for suffix in (".pdf", ".png")]
+    return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+
+
+@pytest.mark.parametrize("name", ["ne_fig4_warmup_stability", "ls_fig2_two_layer"])
+def test_training_twice_gives_the_same_bytes(name, places):
+    threads = torch.get_num_threads()
+    folder = places.of_figure("quick", name)
+    runs = []
+    for _ in range(2):
+        steps.train(places, name, "quick", None, 1)
+        runs.append(
+            [(folder / f).read_bytes() for f in ("quantities.json", "trajectories.parquet")]
+        )
+    torch.set_num_threads(threads)
+    assert runs[0] == runs[1]
