@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import http.client
 import os
 import pickle
+import signal
 import struct
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +20,7 @@ from sgdclaims.datasets import fetch as fetching
 from sgdclaims.datasets import files, images, standins
 from sgdclaims.datasets.requests import GENUINE_AVAILABLE, request
 from sgdclaims.errors import UserError
+from sgdclaims.results import Provenance, write_model
 
 MIRROR = os.environ.get("SGDCLAIMS_MIRROR")
 
@@ -166,6 +170,102 @@ def test_a_pickle_is_not_opened_before_its_checksum_is_right(tmp_path, monkeypat
     (data / "cifar-10-batches-py/test_batch").write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(UserError, match="test_batch is corrupt"):
         images.load("cifar10", data)
+
+
+def test_provenance_cannot_declare_other_files_genuine(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return (pytest.fail, ("the pickle was opened",))
+
+    body = pickle.dumps(Bomb())
+    names = files.LAYOUTS["cifar10"].files
+    data = lay_out(tmp_path, dict.fromkeys(names, body))
+    forged = Provenance(
+        dataset="cifar10",
+        kind="genuine",
+        source="present",
+        origin="forged",
+        md5=dict.fromkeys(names, files.md5(body)),
+    )
+    write_model(images.provenance_file("cifar10", data), forged)
+    with pytest.raises(UserError, match="does not describe genuine cifar10 data"):
+        images.load("cifar10", data)
+
+
+def test_provenance_of_another_data_set_is_refused(tmp_path):
+    digits = fetching.fetch("mnist", tmp_path, "stand-in", None)
+    write_model(images.provenance_file("cifar10", tmp_path), digits)
+    with pytest.raises(UserError, match="does not describe"):
+        images.load("cifar10", tmp_path)
+
+
+def test_a_stand_in_that_is_no_archive_is_one_line(tmp_path):
+    found = fetching.fetch("mnist", tmp_path, "stand-in", None)
+    body = b"PK\x03\x04 no archive"
+    (tmp_path / "standin/mnist.npz").write_bytes(body)
+    found.md5 = {"standin/mnist.npz": files.md5(body)}
+    write_model(images.provenance_file("mnist", tmp_path), found)
+    with pytest.raises(UserError, match="cannot be understood"):
+        images.load("mnist", tmp_path)
+
+
+def test_a_corrupt_file_of_an_incomplete_set_is_not_replaced(tiny, tmp_path):
+    name, content = tiny
+    first, *_, last = content
+    mirror, data = lay_out(tmp_path / "mirror", content), lay_out(tmp_path / "data", content)
+    (data / first).unlink()
+    (data / last).write_bytes(b"mine")
+    with pytest.raises(UserError, match="is corrupt"):
+        fetching.fetch(name, data, "auto", mirror)
+    assert (data / last).read_bytes() == b"mine"
+    (data / last).write_bytes(content[last])
+    assert fetching.fetch(name, data, "auto", mirror).source == "mirror"
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        http.client.IncompleteRead(b""),
+        tarfile.ReadError("not a gzip file"),
+        ImportError("no torchvision"),
+    ],
+)
+def test_any_failed_download_is_one_line(tmp_path, monkeypatch, problem):
+    def fail(**_):
+        raise problem
+
+    monkeypatch.setattr("torchvision.datasets.MNIST", fail)
+    with pytest.raises(UserError, match="cannot be downloaded"):
+        fetching.fetch("mnist", tmp_path, "official", None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_not_taken_for_a_missing_network(tmp_path, monkeypatch):
+    def fail(**_):
+        raise OSError(fetching.DISK_FULL[0], "No space left on device")
+
+    monkeypatch.setattr("torchvision.datasets.MNIST", fail)
+    with pytest.raises(OSError, match="No space left"):
+        fetching.fetch("mnist", tmp_path, "auto", None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_terminated_fetch_removes_its_temporary_file(tiny, tmp_path, monkeypatch):
+    name, content = tiny
+    mirror = lay_out(tmp_path / "mirror", content)
+    before = signal.getsignal(signal.SIGTERM)
+
+    def killed(path, body):
+        with path.open("wb") as half:
+            half.write(body[: len(body) // 2])
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Path, "write_bytes", killed)
+    with pytest.raises(SystemExit) as stopped:
+        fetching.fetch(name, tmp_path / "data", "mirror", mirror)
+    assert stopped.value.code == 128 + signal.SIGTERM
+    assert [p for p in (tmp_path / "data").rglob("*") if p.is_file()] == []
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 @pytest.mark.parametrize("name", ["mnist", "cifar10"])

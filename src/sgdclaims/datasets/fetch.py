@@ -8,21 +8,27 @@ provenance is written last: a killed fetch leaves nothing that looks finished.
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
+import http.client
 import io
 import shutil
+import signal
 import socket
 import sys
+import tarfile
 import tempfile
+import threading
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import get_args
 
 from sgdclaims.catalog import Settings
 from sgdclaims.datasets import standins
 from sgdclaims.datasets.files import Layout, layout, md5, read_verified
-from sgdclaims.datasets.images import provenance_file
+from sgdclaims.datasets.images import provenance_file, standin
 from sgdclaims.errors import UserError, suggestion
 from sgdclaims.progress import LOG
 from sgdclaims.results import Provenance, atomic, write_model
@@ -30,6 +36,17 @@ from sgdclaims.results import Provenance, atomic, write_model
 SOURCES: tuple[str, ...] = get_args(Settings.model_fields["data_source"].annotation)
 TIMEOUT_SECONDS = 20.0
 ATTEMPTS = 2
+# What a download can end in besides a checksum that is wrong; torchvision passes all of these on.
+DOWNLOAD_PROBLEMS = (
+    OSError,  # URLError and time-outs are OSErrors
+    RuntimeError,
+    EOFError,
+    http.client.HTTPException,
+    tarfile.TarError,
+    zlib.error,
+    ImportError,
+)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def fetch(
@@ -47,7 +64,8 @@ def fetch(
         raise UserError(
             "the source 'mirror' needs a folder", "Set data_mirror or SGDCLAIMS_MIRROR."
         )
-    provenance = _first_available(wanted, data_dir, source, mirror)
+    with _tidy_when_terminated():
+        provenance = _first_available(wanted, data_dir, source, mirror)
     provenance.request = request
     if provenance.kind == "stand-in":
         _banner(name, provenance.origin)
@@ -90,13 +108,16 @@ def _genuine(wanted: Layout, source: str, origin: str) -> Provenance:
 
 
 def _present(wanted: Layout, data_dir: Path, *, complete: bool) -> Provenance | None:
+    # All that exist are verified before an incomplete set is handed on: none is silently replaced.
     for file, checksum in wanted.files.items():
-        path = data_dir / file
-        if not complete and not path.exists():
-            return None
-        read_verified(
-            path, checksum, "Delete it to have it fetched again, or name another data_source."
-        )
+        if complete or (data_dir / file).exists():
+            read_verified(
+                data_dir / file,
+                checksum,
+                "Delete it to have it fetched again, or name another data_source.",
+            )
+    if not all((data_dir / file).exists() for file in wanted.files):
+        return None
     return _genuine(wanted, "present", "files found in the data folder, checksums verified")
 
 
@@ -129,6 +150,23 @@ def _unpacked(content: bytes, path: Path, remedy: str) -> bytes:
 
 
 @contextlib.contextmanager
+def _tidy_when_terminated() -> Iterator[None]:
+    """SIGTERM, which Snakemake sends to cancel a job, unwinds: temporary files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
 def _impatient() -> Iterator[None]:
     """Connections time out, and torchvision's own messages stay off the screen."""
     before = socket.getdefaulttimeout()
@@ -154,8 +192,9 @@ def _official(wanted: Layout, data_dir: Path) -> Provenance:
 
                     getattr(datasets, wanted.torchvision)(root=folder, download=True)
                 break
-            # torchvision raises RuntimeError and URLError (an OSError) alike
-            except (OSError, RuntimeError, EOFError) as error:
+            except DOWNLOAD_PROBLEMS as error:
+                if isinstance(error, OSError) and error.errno in DISK_FULL:
+                    raise  # no stand-in would fit either
                 problem = " ".join(str(error).split()) or type(error).__name__
         else:
             raise UserError(f"{wanted.name} cannot be downloaded ({problem})", remedy)
@@ -169,7 +208,7 @@ def _official(wanted: Layout, data_dir: Path) -> Provenance:
 
 def _stand_in(name: str, data_dir: Path) -> Provenance:
     content = standins.stand_in(name)
-    file = f"standin/{name}.npz"
+    file = standin(name)
     with atomic(data_dir / file) as temporary:
         temporary.write_bytes(content)
     return Provenance(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,25 +51,38 @@ def provenance_file(name: str, data_dir: Path) -> Path:
     return data_dir / f"{name}.provenance.json"
 
 
+def standin(name: str) -> str:
+    """The stand-in's file below `data/`."""
+    return f"standin/{name}.npz"
+
+
 def load(name: str, data_dir: Path) -> Images:
     """The data set `name`, genuine or stand-in as its provenance says.
 
     Raises UserError when it was never fetched, or a file is missing or corrupt.
     """
-    layout(name)
+    wanted = layout(name)
     refetch = f"Run `python -m sgdclaims fetch {name}`."
     provenance = read_model(provenance_file(name, data_dir), Provenance, refetch)
+    # Only the checksums in the code say what is genuine: the provenance is a file that anyone can edit.
+    genuine = provenance.kind == "genuine"
+    expected = provenance.md5 == wanted.files if genuine else set(provenance.md5) == {standin(name)}
+    if provenance.dataset != name or not expected:
+        raise UserError(
+            f"{provenance_file(name, data_dir)} does not describe {provenance.kind} {name} data",
+            refetch,
+        )
     remedy = f"Delete it and {provenance_file(name, data_dir)}, then run `python -m sgdclaims fetch {name}`."
     files = {
         path: read_verified(data_dir / path, checksum, remedy)
         for path, checksum in provenance.md5.items()
     }
     try:
-        if provenance.kind == "stand-in":
-            arrays = _stand_in(next(iter(files.values())))
+        if not genuine:
+            arrays = _stand_in(files[standin(name)])
         else:
             arrays = _mnist(files) if name == "mnist" else _cifar10(files)
-    except (KeyError, ValueError, StopIteration, pickle.UnpicklingError) as problem:
+    except (KeyError, ValueError, zipfile.BadZipFile, pickle.UnpicklingError) as problem:
         raise UserError(f"{data_dir}: {name} cannot be understood ({problem!r})", remedy) from None
     return Images(name, *arrays, provenance=provenance)
 
