@@ -28,11 +28,17 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
         )
     axes[0, 0].set(xlabel="step", ylabel="test accuracy", ylim=(0.7, 0.86))
     axes[0, 1].set(xlabel="step", ylabel="mean logistic loss", yscale="log")
+    low, high = p["peak_window"]
     axes[0, 0].axvspan(
-        *p["peak_window"][:1], min(p["peak_window"][1], p["steps"] / 2), color="0.93", lw=0
+        low,
+        min(high, p["steps"] / 2),
+        color="0.93",
+        lw=0,
+        zorder=0,
+        label="where small should peak",
     )
     axes[0, 0].legend(loc="lower right")
-    axes[0, 1].legend(loc="lower left", fontsize=6)
+    axes[0, 1].legend(loc="lower right", bbox_to_anchor=(1.0, 0.12), fontsize=6)
     style.panel_label(axes[0, 0], "a", "test accuracy")
     style.panel_label(axes[0, 1], "b", "losses")
     return figure
