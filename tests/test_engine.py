@@ -118,7 +118,7 @@ def test_stepsizes_per_run_and_schedules():
 
 
 def test_warm_up_switches_at_its_step():
-    low, high = torch.tensor([0.001]), torch.tensor([0.01])
+    low, high = (torch.tensor([eta], dtype=torch.float64) for eta in (0.001, 0.01))
     x = torch.randn(1, 4, DX, dtype=torch.float64)
     y = torch.randn(1, 4, DY, dtype=torch.float64)
     start = initial([0])
@@ -132,7 +132,7 @@ def test_warm_up_switches_at_its_step():
     )
     first = descend(start, gradient, constant(x, y), eta=0.001, steps=10, recorder=nothing())
     both = descend(first, gradient, constant(x, y), eta=0.01, steps=20, recorder=nothing())
-    torch.testing.assert_close(warm[0], both[0], rtol=1e-6, atol=1e-9)
+    torch.testing.assert_close(warm[0], both[0], rtol=1e-12, atol=1e-14)
 
 
 def test_weight_decay_is_torchs():

@@ -22,6 +22,7 @@ TINY = {
     "ne_fig4_warmup_stability": {"seeds": 4, "steps": 600, "switch": 200, "points": 40},
     "ne_fig5_layer_norms": {"seeds": 2, "steps": 300},
     "ne_fig6_tanh_representation": {"seeds": 3, "steps": 60, "gd_samples": 50},
+    "ne_fig9_activations": {"seeds": 2, "steps": 50, "moment_samples": 200},
     "ls_fig2_two_layer": {
         "seeds": 2,
         "xor_steps": 200,
@@ -30,6 +31,7 @@ TINY = {
         "cifar_steps": 100,
     },
     "ls_fig3_test_accuracy": {"seeds": 2, "samples": 60, "steps": 100},
+    "ls_fig4_neuron_margins": {"seeds": 2, "steps": 300},
     "ls_figS1_cifar_accuracy": {"seeds": 2, "steps": 100, "points": 40},
 }
 

@@ -1,0 +1,23 @@
+"""Parameters of NE Figure 9: the experiment of Figure 6 with other activations."""
+
+from typing import Literal
+
+from sgdclaims.parameters import FigureParameters, inferred, ours, stated
+
+
+class Parameters(FigureParameters):
+    """Two-layer networks on y = x + eps with one noisier output, three activations."""
+
+    activations: list[Literal["relu", "leaky_relu", "swish"]] = stated("hidden activations")
+    dimension: int = stated("input and output dimension", ge=2)
+    first_noise_variance: float = stated("variance of the label noise's first component", gt=0)
+    noise_variance: float = stated("variance of the other components", gt=0)
+    steps: int = stated("SGD iterations", unit="steps", ge=1)
+    kappa: float = inferred("per-sample loss kappa |r|^2 (the sum)", gt=0)
+    width: int = ours("hidden neurons; must clearly exceed the dimension", ge=1)
+    eta: float = ours("stepsize", gt=0)
+    batch_size: int = ours("fresh samples per SGD step", ge=1)
+    gain_w: float = ours("first layer starts at N(0, gain^2 / fan-in)", gt=0)
+    gain_u: float = ours("second layer likewise; unequal, so that balance is not a gift", gt=0)
+    moment_samples: int = ours("fresh samples for Gamma_W and Gamma_U", ge=100)
+    points: int = ours("recorded steps", ge=2)
