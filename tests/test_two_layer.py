@@ -116,6 +116,18 @@ def test_gammas_agree_with_monte_carlo():
         assert (exact - sampled).norm() < 0.02 * exact.norm()
 
 
+def test_gammas_take_one_label_noise_per_run():
+    w, u = make([0, 1])
+    teacher = torch.randn(DY, DX, dtype=F64)
+    sigma_x = torch.linspace(0.5, 2, DX, dtype=F64)
+    noises = torch.stack([torch.ones(DY, dtype=F64), torch.linspace(1, 3, DY, dtype=F64)])
+    together = theory.gammas(w, u, teacher, sigma_x, noises)
+    for run in range(2):
+        alone = theory.gammas(w[run : run + 1], u[run : run + 1], teacher, sigma_x, noises[run])
+        for both, one in zip(together, alone, strict=True):
+            torch.testing.assert_close(both[run], one[0])
+
+
 def test_the_autoencoder_equilibrium_solves_equation_14():
     sigma_x = torch.tensor([0.5, 1.5, 3.0], dtype=F64)
     sigma_eps = torch.tensor([2.0, 1.0, 0.2], dtype=F64)

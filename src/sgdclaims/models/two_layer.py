@@ -14,6 +14,7 @@ from torch import Tensor
 
 Batch = tuple[Tensor, ...]
 Weights = tuple[Tensor, ...]
+Gradient = Callable[[Weights, Batch], Weights]
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def forward(weights: Weights, x: Tensor, activation: str = "linear") -> Tensor:
     return torch.matmul(ACTIVATIONS[activation].value(torch.matmul(x, w.mT)), u.mT)
 
 
-def gradient(activation: str, kappa: float) -> Callable[[Weights, Batch], Weights]:
+def gradient(activation: str, kappa: float) -> Gradient:
     """The gradient of the batch mean of kappa |r|^2 with respect to (W, U)."""
     act = ACTIVATIONS[activation]
     linear = activation == "linear"
@@ -67,18 +68,18 @@ def gradient(activation: str, kappa: float) -> Callable[[Weights, Batch], Weight
     return closed_form
 
 
-def population_gradient(
-    teacher: Tensor, sigma_x: Tensor, kappa: float
-) -> Callable[[Weights, Batch], Weights]:
+def population_gradient(teacher: Tensor, sigma_x: Tensor, kappa: float) -> Gradient:
     """The expected gradient of a linear network on y = V x + eps, x ~ N(0, diag(sigma_x)).
 
     Infinite-batch gradient descent: with E = U W - V, the gradient is 2 kappa U^T E Sigma_x with respect to W and
-    2 kappa E Sigma_x W^T with respect to U. teacher V (dy, dx), sigma_x (dx,) variances.
+    2 kappa E Sigma_x W^T with respect to U. teacher V (dy, dx); the variances sigma_x are (dx,) or (R, 1, dx).
     """
+
+    scaled = 2 * kappa * sigma_x
 
     def closed_form(weights: Weights, batch: Batch) -> Weights:  # noqa: ARG001
         w, u = weights
-        error = torch.matmul(u, w).sub_(teacher).mul_(2 * kappa * sigma_x)
+        error = torch.matmul(u, w).sub_(teacher).mul_(scaled)
         return torch.matmul(u.mT, error), torch.matmul(error, w.mT)
 
     return closed_form

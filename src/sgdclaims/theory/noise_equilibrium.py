@@ -33,13 +33,13 @@ def gammas(
 ) -> tuple[Tensor, Tensor]:
     """Gamma_W = E[|r|^2 x x^T] (R, dx, dx) and Gamma_U = E[|x|^2 r r^T] (R, dy, dy), eq. (13).
 
-    Closed form by Isserlis' theorem, with E = U W - V and Q = E Sigma_x E^T:
+    sigma_eps is (dy,), or one per run (R, dy). Closed form by Isserlis' theorem with E = U W - V, Q = E Sigma_x E^T:
     Gamma_W = Tr(Q + Sigma_eps) Sigma_x + 2 Sigma_x E^T E Sigma_x,
     Gamma_U = Tr(Sigma_x) (Q + Sigma_eps) + 2 E Sigma_x^2 E^T.
     """
     error = u @ w - teacher
     scaled = error * sigma_x
-    noise = scaled @ error.mT + torch.diag(sigma_eps)
+    noise = scaled @ error.mT + torch.diag_embed(sigma_eps)
     trace = noise.diagonal(dim1=-2, dim2=-1).sum(-1)
     gamma_w = trace[..., None, None] * torch.diag(sigma_x) + 2 * scaled.mT @ scaled
     gamma_u = sigma_x.sum() * noise + 2 * scaled @ scaled.mT
@@ -51,6 +51,21 @@ def equilibrium_sides(
 ) -> tuple[Tensor, Tensor]:
     """W Gamma_W W^T and U^T Gamma_U U, which Theorem 5.2 (13) says are equal; (R, d, d) each."""
     return w @ gamma_w @ w.mT, u.mT @ gamma_u @ u
+
+
+def imbalance(w: Tensor, u: Tensor) -> Tensor:
+    """U^T U - W W^T, which gradient flow conserves, eq. (11); (R, d, d)."""
+    return u.mT @ u - w @ w.mT
+
+
+def imbalance_decay_rate(
+    eta: float, kappa: float, n: int, noise_variance: float, batch_size: int
+) -> float:
+    """Rate per step at which U^T U - W W^T decays at a global minimum, dx = dy = n, isotropic.
+
+    From Proposition 5.1 with Gamma_W = Gamma_U = n s^2 I: exp(-4 eta^2 kappa^2 n s^2 step / S).
+    """
+    return 4 * eta**2 * kappa**2 * n * noise_variance / batch_size
 
 
 def normalized_sides(
