@@ -22,6 +22,8 @@ TINY = {
     "ne_fig4_warmup_stability": {"seeds": 4, "steps": 600, "switch": 200, "points": 40},
     "ne_fig5_layer_norms": {"seeds": 2, "steps": 300},
     "ne_fig6_tanh_representation": {"seeds": 3, "steps": 60, "gd_samples": 50},
+    "ne_fig1_scale_invariance_flow": {"seeds": 2, "steps": 1000, "points": 60},
+    "ne_fig7_scale_invariant_norms": {"seeds": 2, "steps": 60, "gd_samples": 50},
     "ne_fig2_matrix_factorization": {"seeds": 2, "steps": 300, "grid_batches": [1]},
     "ne_fig3_balance_and_sharpness": {"seeds": 2, "steps": 60, "gd_steps": 100, "points": 20},
     "ne_fig9_activations": {"seeds": 2, "steps": 50, "moment_samples": 200},
