@@ -24,9 +24,17 @@ MIRROR = surroundings.share_data_source(SETTINGS.data_source, SETTINGS.data_mirr
 ENVIRONMENT = "../envs/environment.yaml"
 
 
+def alternatives(names):
+    """A wildcard's constraint that matches exactly these names, and nothing if there are none."""
+    return "|".join(names) or "(?!)"
+
+
+LONG = [name for name, figure in FIGURES.items() if figure.entry.long]
+
+
 wildcard_constraints:
     scale="|".join(catalog.SCALES),
-    figure="|".join(FIGURES),
+    figure=alternatives(FIGURES),
     dataset="|".join(catalog.DATASETS),
 
 

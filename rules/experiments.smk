@@ -11,6 +11,8 @@ rule train:
         "logs/{scale}/{figure}.train.log",
     benchmark:
         "results/{scale}/{figure}/train.benchmark.tsv"
+    wildcard_constraints:
+        figure=alternatives(name for name in FIGURES if name not in LONG),
     conda:
         ENVIRONMENT
     threads: lambda w: FIGURES[w.figure].entry.threads
@@ -26,6 +28,13 @@ rule train:
     shell:
         "python -m sgdclaims train {wildcards.figure} --scale {wildcards.scale} {params.seeds}"
         " --log {log:q}"
+
+
+# The longest figures first: one that starts last keeps every other core waiting.
+use rule train as train_long with:
+    wildcard_constraints:
+        figure=alternatives(LONG),
+    priority: 10
 
 
 rule judge:

@@ -51,6 +51,7 @@ class FigureEntry(Strict):
     number: str = Field(description="the paper's own numbering, e.g. 'Figure 5'")
     datasets: list[Literal["mnist", "cifar10"]] = []
     threads: int = Field(1, ge=1, le=64)
+    long: bool = Field(False, description="train it first: nothing else should wait for it")
     base: dict[str, Any]
     quick: dict[str, Any] = {}
     standard: dict[str, Any] = {}
