@@ -5,6 +5,8 @@ rule fetch:
         "data/{dataset}.provenance.json",
     log:
         "logs/fetch/{dataset}.log",
+    # Before everything else: the longest figures wait for data.
+    priority: 20
     conda:
         ENVIRONMENT
     params:
