@@ -24,6 +24,7 @@ TINY = {
     "ne_fig6_tanh_representation": {"seeds": 3, "steps": 60, "gd_samples": 50},
     "ne_fig1_scale_invariance_flow": {"seeds": 2, "steps": 1000, "points": 60},
     "ne_fig7_scale_invariant_norms": {"seeds": 2, "steps": 60, "gd_samples": 50},
+    "ne_theory_laws": {"seeds": 2, "law_steps": 20, "draws": 1000, "decay_steps": 200},
     "ne_fig2_matrix_factorization": {"seeds": 2, "steps": 300, "grid_batches": [1]},
     "ne_fig3_balance_and_sharpness": {"seeds": 2, "steps": 60, "gd_steps": 100, "points": 20},
     "ne_fig9_activations": {"seeds": 2, "steps": 50, "moment_samples": 200},

@@ -205,6 +205,18 @@ def test_verdicts_survive_a_round_trip(places):
     assert file.read_bytes() == before
 
 
+def test_the_errata_are_those_of_the_reference_run():
+    from sgdclaims.report.reference import FOLDER, errata
+
+    claims = parse.parse(ROOT / "paper_claims.md")
+    table = (ROOT / FOLDER / "claims.csv").read_text(encoding="utf-8")
+    assert (ROOT / "docs/errata.md").read_text(encoding="utf-8") == errata(claims, table)
+    for claim in claims:  # a misprint is judged in both forms
+        if claim.erratum and claim.expect == "fails":
+            others = [c for c in claims if c.erratum == claim.erratum and c.expect == "holds"]
+            assert others, f"{claim.id} has no corrected form"
+
+
 def test_the_readme_says_what_the_reference_run_found():
     from sgdclaims.report.reference import FOLDER, readme_part, with_part
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from oracle import autograd
+from oracle import autograd, plain_descent
+from sgdclaims.dynamics.descent import descend
+from sgdclaims.dynamics.recorder import Recorder
+from sgdclaims.dynamics.samplers import constant
 from sgdclaims.dynamics.streams import Streams
 from sgdclaims.models import scale_invariant, two_layer
 
@@ -59,3 +62,24 @@ def test_the_angle_gradient_is_autograds_and_tangential():
     (-torch.cos(torch.atan2(leaf[:, 1], leaf[:, 0]) - target)).sum().backward()
     torch.testing.assert_close(ours, leaf.grad)
     assert (ours * theta).sum(1).abs().max() < 1e-12
+
+
+@pytest.mark.parametrize("net", NETS)
+def test_the_engine_equals_the_plain_loop_alone_and_in_a_stack(net):
+    weights, (x, y) = make()
+    step = scale_invariant.gradient(net, 0.7)
+    nothing = Recorder([], lambda w, t: {})
+    stacked = descend(weights, step, constant(x, y), eta=0.05, steps=100, recorder=nothing)
+    for run in range(2):
+        plain = plain_descent([w[run] for w in weights], loss(net), [(x[run], y[run])] * 100, 0.05)
+        alone = descend(
+            tuple(w[run : run + 1] for w in weights),
+            step,
+            constant(x[run : run + 1], y[run : run + 1]),
+            eta=0.05,
+            steps=100,
+            recorder=nothing,
+        )
+        for w, p, a in zip(stacked, plain, alone, strict=True):
+            torch.testing.assert_close(w[run], p, rtol=1e-9, atol=1e-11)
+            torch.testing.assert_close(w[run], a[0], rtol=1e-9, atol=1e-11)

@@ -135,6 +135,11 @@ class ClaimBlock(Strict):
     because: str | None = Field(None, min_length=10)
     binding: list[Scale] = ["standard", "paper"]
     not_run: str | None = Field(None, min_length=10)
+    erratum: str | None = Field(
+        None,
+        pattern=r"^[A-Z]{2}-E\d+$",
+        description="a misprint whose forms are judged side by side",
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> ClaimBlock:

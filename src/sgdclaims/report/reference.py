@@ -11,6 +11,7 @@ import io
 from collections import Counter
 from pathlib import Path
 
+from sgdclaims.claims.schema import Claim
 from sgdclaims.errors import UserError
 from sgdclaims.report.collect import Results
 from sgdclaims.report.table import claims_csv, report_markdown
@@ -40,6 +41,39 @@ def readme_part(claims: str) -> str:
     return "\n".join(lines)
 
 
+def errata(claims: list[Claim], table: str) -> str:
+    """`docs/errata.md`: the forms of every suspected misprint side by side, from a claims.csv."""
+    rows = {row["claim"]: row for row in csv.DictReader(io.StringIO(table))}
+    lines = [
+        "# Errata",
+        "",
+        "Made by `python -m sgdclaims reference` from the claims and the reference run; do not edit.",
+        "For a formula that we suspect to be misprinted, every form is judged with the same check. The",
+        "papers were read in a machine-extracted copy: a printed form may be a slip of the extraction.",
+        "",
+    ]
+    for name in sorted({claim.erratum for claim in claims if claim.erratum}):
+        lines += [
+            f"## {name}",
+            "",
+            "| form | source | check | measured | verdict |",
+            "|---|---|---|---|---|",
+        ]
+        for claim in claims:
+            if claim.erratum != name:
+                continue
+            row = rows.get(claim.id, {})
+            measured = f"{float(row['estimate']):.4g}" if row.get("estimate") else "-"
+            check = claim.check.words() if claim.check else "-"
+            why = f" {claim.because}" if claim.because else ""
+            lines.append(
+                f"| {claim.title} (`{claim.quote}`) | {claim.source} | {check} | {measured} "
+                f"| {row.get('verdict', 'NOT RUN')}{'.' if why else ''}{why} |"
+            )
+        lines.append("")
+    return "\n".join(lines)
+
+
 def with_part(readme: str, part: str) -> str:
     """The README with the generated part replaced. Raises UserError when its markers are missing."""
     if BEGIN not in readme or END not in readme:
@@ -55,6 +89,7 @@ def write_reference(root: Path, results: Results, figures: Path) -> None:
     texts = {
         folder / "claims.csv": table,
         folder / "report.md": report_markdown(results, folder, folder),
+        root / "docs/errata.md": errata([j.claim for j in results.judged], table),
         root / "README.md": with_part(
             (root / "README.md").read_text(encoding="utf-8"), readme_part(table)
         ),

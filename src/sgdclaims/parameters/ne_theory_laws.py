@@ -1,0 +1,20 @@
+"""Parameters of our own panels on the noise-equilibrium paper's laws."""
+
+from sgdclaims.parameters import FigureParameters, ours
+
+
+class Parameters(FigureParameters):
+    """Charge law, Theorem 4.3, the flow's factor, weight decay, the Hessian trace."""
+
+    dimension: int = ours("input and output dimension", ge=2)
+    width: int = ours("hidden neurons, at least the dimension", ge=2)
+    kappa: float = ours("per-sample loss kappa |r|^2", gt=0)
+    eta: float = ours("stepsize of the single-step laws", gt=0)
+    law_steps: int = ours("SGD steps on which the exact law is checked", unit="steps", ge=10)
+    draws: int = ours("independent batches for the mean step", ge=1000)
+    batch_size: int = ours("samples per batch of the mean step", ge=1)
+    lambdas: int = ours("points along the symmetry's orbit", ge=11)
+    decay_eta: float = ours("stepsize of the runs with weight decay", gt=0)
+    decay_batches: list[int] = ours("batch sizes of the runs with weight decay", min_length=1)
+    decay_shift: float = ours("weight decay, as the shift it should cause in (13)", gt=0)
+    decay_steps: int = ours("steps at batch size 1; times S otherwise", unit="steps", ge=100)
