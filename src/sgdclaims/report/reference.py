@@ -14,7 +14,7 @@ from pathlib import Path
 from sgdclaims.claims.schema import Claim
 from sgdclaims.errors import UserError
 from sgdclaims.report.collect import Results
-from sgdclaims.report.table import claims_csv, report_markdown
+from sgdclaims.report.table import cell, claims_csv, report_markdown
 from sgdclaims.results import atomic
 
 FOLDER = Path("docs/reference")
@@ -66,10 +66,10 @@ def errata(claims: list[Claim], table: str) -> str:
             measured = f"{float(row['estimate']):.4g}" if row.get("estimate") else "-"
             check = claim.check.words() if claim.check else "-"
             why = f" {claim.because}" if claim.because else ""
-            lines.append(
-                f"| {claim.title} (`{claim.quote}`) | {claim.source} | {check} | {measured} "
-                f"| {row.get('verdict', 'NOT RUN')}{'.' if why else ''}{why} |"
-            )
+            verdict = f"{row.get('verdict', 'NOT RUN')}{':' if why else ''}{why}"
+            form = f"{claim.title} (`{claim.quote}`)"
+            cells = (form, claim.source, check, measured, verdict)
+            lines.append("| " + " | ".join(map(cell, cells)) + " |")
         lines.append("")
     return "\n".join(lines)
 

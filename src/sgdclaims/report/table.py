@@ -91,7 +91,8 @@ def _mark(judged: Judged) -> str:
     return "UNEXPECTED" if judged.verdict.binding else "not enforced"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """One line of text for a Markdown table's cell."""
     return " ".join(text.replace("|", "\\|").split())
 
 
@@ -134,4 +135,4 @@ def _markdown_row(judged: Judged) -> str:
         str(v.subject.seeds) if v.subject else "-",
         verdict + note,
     ]
-    return "| " + " | ".join(map(_cell, cells)) + " |"
+    return "| " + " | ".join(map(cell, cells)) + " |"
