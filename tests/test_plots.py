@@ -26,7 +26,7 @@ TINY = {
     "ne_fig7_scale_invariant_norms": {"seeds": 2, "steps": 60, "gd_samples": 50},
     "ne_theory_laws": {"seeds": 2, "law_steps": 20, "draws": 1000, "decay_steps": 200},
     "ne_fig2_matrix_factorization": {"seeds": 2, "steps": 300, "grid_batches": [1]},
-    "ne_fig3_balance_and_sharpness": {"seeds": 2, "steps": 60, "gd_steps": 100, "points": 20},
+    "ne_fig3_balance_and_sharpness": {"seeds": 2, "steps": 100, "gd_steps": 100, "points": 20},
     "ne_fig9_activations": {"seeds": 2, "steps": 50, "moment_samples": 200},
     "ls_fig2_two_layer": {
         "seeds": 2,

@@ -248,9 +248,8 @@ def measure_initializations(
 
 def measure_grid(p: Parameters, context: Context, outcome: Outcome, stack: Stack) -> None:
     """q over stepsizes and batch sizes at equal eta^2 steps / S, relative to GD's."""
-    kept = [
-        i for i, r in enumerate(stack.runs) if r.variant == FIRST_NOISE and r.seed < p.grid_seeds
-    ]
+    seeds = range(min(p.grid_seeds, p.seeds))
+    kept = [i for i, r in enumerate(stack.runs) if r.variant == FIRST_NOISE and r.seed in seeds]
     small = Stack([stack.runs[i] for i in kept], stack.sigma_eps[kept], stack.gains[kept])
     reference = train(p, context, small, "gd", p.eta, 1, p.steps).misalignment
     worst = torch.zeros(len(kept))
@@ -260,8 +259,7 @@ def measure_grid(p: Parameters, context: Context, outcome: Outcome, stack: Stack
             steps = round(work * batch / eta**2)
             q = train(p, context, small, "sgd", eta, batch, steps).misalignment
             worst = torch.maximum(worst, torch.nan_to_num(q / reference, nan=torch.inf))
-    runs = grid(["sgd_over_gd"], range(p.grid_seeds))
-    again = grid(["gd_over_gd"], range(p.grid_seeds))
+    runs, again = grid(["sgd_over_gd"], seeds), grid(["gd_over_gd"], seeds)
     outcome.quantity(
         "worst_cell",
         by_variant(worst, runs) | by_variant(reference / reference, again),
