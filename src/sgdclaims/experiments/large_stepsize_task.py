@@ -102,7 +102,7 @@ class _Watcher:
         loss = logistic(margins).mean(dim=1)
         smallest = margins.amin(dim=1)
         margin = smallest / space.norm()
-        rose = loss > self._previous * (1 + RISE)
+        rose = ~(loss <= self._previous * (1 + RISE))  # a NaN counts as a rise
         self.rises += rose
         self.last_rise = torch.where(rose, float(step), self.last_rise)
         stable = self.stable_from < step

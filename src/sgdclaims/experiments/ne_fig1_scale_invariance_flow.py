@@ -45,7 +45,12 @@ class Radius(Recorder):
     def record(self, step: int, weights: Weights) -> None:
         squared = weights[0].square().sum(dim=1)
         if self._before is not None:
-            self.falls = self.falls + (squared < self._before * (1 - ALLOWANCE)).double()
+            self.falls = (
+                self.falls
+                + (
+                    ~(squared >= self._before * (1 - ALLOWANCE))  # a NaN counts
+                ).double()
+            )
             predicted = self._before + (self._eta * self.step_length).square()
             self.worst_gap = torch.maximum(self.worst_gap, (squared / predicted - 1).abs())
         self._before = squared

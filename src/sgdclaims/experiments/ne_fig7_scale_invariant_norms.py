@@ -50,7 +50,7 @@ class EveryStep(Recorder):
         now = self.norms(weights)
         for name, value in now.items():
             before = self._previous.get(name, value)
-            fell = (value < before * (1 - ALLOWANCE)).double()
+            fell = (~(value >= before * (1 - ALLOWANCE))).double()  # a NaN counts
             self.falls[name] = self.falls.get(name, torch.zeros_like(fell)) + fell
         self._previous = now
         if super().due(step):
