@@ -81,7 +81,7 @@ class Watched:
         return torch.stack(getattr(self, name))
 
 
-class _Watcher:
+class Watcher:
     """Sees every step; keeps counts, and the series on the grid."""
 
     def __init__(self, runs: int, grid: Sequence[int], thresholds: Tensor) -> None:
@@ -98,10 +98,11 @@ class _Watcher:
         self.seen = {"stable": zero.clone(), "settled": zero.clone(), "before": zero.clone()}
         self.drop = {"stable": zero.clone(), "settled": zero.clone()}
 
-    def __call__(self, step: int, space: SampleSpace, margins: Tensor) -> None:
+    def __call__(self, step: int, margins: Tensor, scale: Tensor) -> None:
+        """margins y_i f(x_i) (R, n); scale (R,) is what the normalized margin divides by."""
         loss = logistic(margins).mean(dim=1)
         smallest = margins.amin(dim=1)
-        margin = smallest / space.norm()
+        margin = smallest / scale
         rose = ~(loss <= self._previous * (1 + RISE))  # a NaN counts as a rise
         self.rises += rose
         self.last_rise = torch.where(rose, float(step), self.last_rise)
@@ -164,12 +165,12 @@ def watch(
     n = labels.shape[1]
     thresholds = torch.tensor([theory.stable_threshold(c, float(e), n) for e in eta])
     grid = log_grid(steps, points)
-    watcher = _Watcher(len(eta), grid, thresholds.double())
+    watcher = Watcher(len(eta), grid, thresholds.double())
     outputs = None if task.x_test is None else space.evaluator(task.x_test)
     due = set(grid)
 
     def observe(step: int, at: SampleSpace, margins: Tensor) -> None:
-        watcher(step, at, margins)
+        watcher(step, margins, at.norm())
         if outputs is not None and task.y_test is not None and step in due:
             correct = outputs() * task.y_test > 0
             watcher.watched.accuracy.append(correct.double().mean(dim=1))

@@ -53,6 +53,25 @@ def equilibrium_sides(
     return w @ gamma_w @ w.mT, u.mT @ gamma_u @ u
 
 
+def misalignment(
+    w: Tensor, u: Tensor, teacher: Tensor, sigma_x: Tensor, sigma_eps: Tensor
+) -> tuple[Tensor, Tensor]:
+    """|W Gamma_W W^T|_F and |U^T Gamma_U U - W Gamma_W W^T|_F of Theorem 5.2, (R,) each.
+
+    Formed from (dx, dx) and (dy, dy) products only, so that the cost does not grow with the square of the width: with
+    P = U U^T, Q = W^T W and M = U W, |U^T A U - W B W^T|^2 = Tr[A P A P] - 2 Tr[A M B M^T] + Tr[B Q B Q].
+    """
+    gamma_w, gamma_u = gammas(w, u, teacher, sigma_x, sigma_eps)
+    product = u @ w
+    left, right = gamma_u @ u @ u.mT, gamma_w @ w.mT @ w
+    cross = gamma_u @ product @ gamma_w @ product.mT
+    own, other, both = (
+        (a @ b).diagonal(dim1=-2, dim2=-1).sum(-1)
+        for a, b in ((right, right), (left, left), (cross, torch.eye(cross.shape[-1]).to(cross)))
+    )
+    return own.sqrt(), (other - 2 * both + own).clamp_min(0).sqrt()
+
+
 def imbalance(w: Tensor, u: Tensor) -> Tensor:
     """U^T U - W W^T, which gradient flow conserves, eq. (11); (R, d, d)."""
     return u.mT @ u - w @ w.mT
