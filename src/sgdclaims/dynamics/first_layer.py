@@ -40,7 +40,9 @@ class FirstLayer:
         self.upper = tuple(w.clone() for w in weights[1:])
         self._rates = [shaped(eta, w) for w in self.upper]
         self._eta = eta[:, None, None]
-        self._seen: tuple[list[Tensor], list[Tensor]] | None = None  # the forward pass at these weights
+        self._seen: tuple[list[Tensor], list[Tensor]] | None = (
+            None  # the forward pass at these weights
+        )
 
     def _by_run(self, rows: Tensor) -> Tensor:
         return rows.reshape(self._runs, self._width, -1)

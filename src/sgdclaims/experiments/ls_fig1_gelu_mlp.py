@@ -45,8 +45,8 @@ def task(p: Parameters, data: TwoClasses) -> tuple[Tensor, Tensor, Tensor, Tenso
         (data.test_x - center) / scale,
         data.test_y,
     )
-    x, y, x_test, y_test = (torch.from_numpy(np.ascontiguousarray(a)).double() for a in arrays)
-    return x, y, x_test, y_test
+    tensors = [torch.from_numpy(np.ascontiguousarray(a)).double() for a in arrays]
+    return tensors[0], tensors[1], tensors[2], tensors[3]
 
 
 def initial(p: Parameters, runs: list[Run], inputs: int) -> tuple[Tensor, ...]:

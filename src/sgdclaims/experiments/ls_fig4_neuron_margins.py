@@ -67,16 +67,16 @@ class NeuronWatcher:
     def __call__(self, step: int, space: SampleSpace, margins: Tensor) -> None:
         loss = logistic(margins).mean(dim=1)
         margin = margins.amin(dim=1) / space.norm()
-        self.rises += loss > self._loss * (1 + FALL)
+        self.rises += ~(loss <= self._loss * (1 + FALL))  # a NaN counts
         stable = self._loss <= self._threshold
         self.stable_steps += stable
-        self.falls += stable & (margin < self._margin - FALL * margin.abs())
+        self.falls += stable & ~(margin >= self._margin - FALL * margin.abs())
         first = (margin > 0) & torch.isinf(self.crossing)
         self.crossing = torch.where(first, float(step), self.crossing)
         self._loss, self._margin = loss, margin
         if step in self._due:
             neurons = self.neuron_margins(space)
-            self.not_both_negative += (neurons >= 0).any(dim=1)
+            self.not_both_negative += (~(neurons < 0)).any(dim=1)
             for name, value in (("loss", loss), ("margin", margin), ("neuron_margin", neurons)):
                 self.series[name].append(value)
             self.steps.append(step)

@@ -26,6 +26,7 @@ from sgdclaims.parameters.ne_fig1_scale_invariance_flow import Parameters
 
 ALLOWANCE = 1e-13
 F64 = torch.float64
+FLOW_STEPS = 2000  # by then the flow has been at the minimum for long
 
 
 class Radius(Recorder):
@@ -66,47 +67,74 @@ def targets(streams: Streams, runs: int, noise: float) -> Iterator[Batch]:
             yield (z,)
 
 
-def run(p: Parameters, context: Context) -> Outcome:
-    """SGD, GD (the mean loss), and SGD with weight decay, from one starting point."""
+def mean_gradient(weights: Weights, noise: float) -> Weights:
+    """Gradient of the mean loss: E cos(a - z) = exp(-noise^2 / 2) cos a for the angle a of theta (R, 2)."""
+    aim = torch.zeros(len(weights[0]), dtype=F64)
+    return (math.exp(-(noise**2) / 2) * scale_invariant.angle_gradient(weights[0], aim),)
+
+
+def flow_increment(weights: Weights, noise: float, eta: float) -> Weights:
+    """What a step of length eta must subtract to follow gradient flow: four Runge-Kutta steps of fourth order."""
+    h = eta / 4
+    theta = weights[0]
+    for _ in range(4):
+        k1 = mean_gradient((theta,), noise)[0]
+        k2 = mean_gradient((theta - h / 2 * k1,), noise)[0]
+        k3 = mean_gradient((theta - h / 2 * k2,), noise)[0]
+        k4 = mean_gradient((theta - h * k3,), noise)[0]
+        theta = theta - h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    return ((weights[0] - theta) / eta,)
+
+
+def follow(p: Parameters, context: Context, variant: str) -> Radius:
+    """SGD with or without weight decay, gradient descent on the mean loss, or its gradient flow."""
     seeds = range(p.seeds)
-    start = p.start_radius * torch.tensor(
-        [math.cos(p.start_angle), math.sin(p.start_angle)], dtype=F64
+    steps = min(p.steps, FLOW_STEPS) if variant == "flow" else p.steps
+    recorder = Radius(log_grid(steps, p.points), p.eta)
+
+    def gradient(weights: Weights, batch: Batch) -> Weights:
+        if variant == "flow":
+            (g,) = flow_increment(weights, p.noise, p.eta)
+        elif variant == "gd":
+            (g,) = mean_gradient(weights, p.noise)
+        else:
+            g = scale_invariant.angle_gradient(weights[0], batch[0])
+        recorder.step_length = g.norm(dim=1)
+        return (g,)
+
+    angle = torch.tensor(p.start_angle, dtype=F64)
+    start = p.start_radius * torch.stack([angle.cos(), angle.sin()])
+    descend(
+        (start.expand(p.seeds, 2).clone(),),
+        gradient,
+        targets(Streams(seeds, "target"), p.seeds, p.noise),
+        eta=p.eta,
+        steps=steps,
+        recorder=recorder,
+        weight_decay=2 * p.weight_decay if variant == "sgd_wd" else 0.0,
+        progress=context.progress(steps, variant),
     )
-    mean_cosine = math.exp(-(p.noise**2) / 2)  # E cos(a - z) = exp(-noise^2 / 2) cos a
+    return recorder
+
+
+def run(p: Parameters, context: Context) -> Outcome:
+    """SGD, gradient flow, GD, and SGD with weight decay, from one starting point."""
     outcome = Outcome()
     falls: dict[str, dict[int, float]] = {}
     gaps: dict[str, dict[int, float]] = {}
     slopes: dict[str, dict[int, float]] = {}
-    for variant in ("sgd", "gd", "sgd_wd"):
-        recorder = Radius(log_grid(p.steps, p.points), p.eta)
-
-        def gradient(
-            weights: Weights, batch: Batch, told: Radius = recorder, noisy: bool = variant != "gd"
-        ) -> Weights:
-            (z,) = batch
-            g = scale_invariant.angle_gradient(weights[0], z if noisy else torch.zeros_like(z))
-            g = g if noisy else mean_cosine * g
-            told.step_length = g.norm(dim=1)
-            return (g,)
-
-        descend(
-            (start.expand(p.seeds, 2).clone(),),
-            gradient,
-            targets(Streams(seeds, "target"), p.seeds, p.noise),
-            eta=p.eta,
-            steps=p.steps,
-            recorder=recorder,
-            weight_decay=2 * p.weight_decay if variant == "sgd_wd" else 0.0,
-            progress=context.progress(p.steps, variant),
-        )
-        runs = [Run(variant, seed) for seed in seeds]
+    drifts: dict[str, dict[int, float]] = {}
+    for variant in ("sgd", "flow", "gd", "sgd_wd"):
+        recorder = follow(p, context, variant)
+        runs = [Run(variant, seed) for seed in range(p.seeds)]
         outcome.record(recorder, runs)
         falls |= by_variant(recorder.falls, runs)
         gaps |= by_variant(recorder.worst_gap, runs)
         radius = recorder.series["radius"]
-        first = next(i for i, s in enumerate(recorder.steps) if s >= p.steps / 10)
-        decades = math.log(p.steps / recorder.steps[first])
+        first = next(i for i, s in enumerate(recorder.steps) if s >= recorder.steps[-1] / 10)
+        decades = math.log(recorder.steps[-1] / recorder.steps[first])
         slopes |= by_variant((radius[-1] / radius[first]).log() / decades, runs)
+        drifts |= by_variant((radius / radius[0] - 1).abs().amax(dim=0), runs)
     outcome.quantity(
         "radius_falls",
         falls,
@@ -119,6 +147,9 @@ def run(p: Parameters, context: Context) -> Outcome:
     )
     outcome.quantity(
         "radius_slope", slopes, meaning="log-log slope of |theta| against the step, last decade"
+    )
+    outcome.quantity(
+        "radius_drift", drifts, meaning="largest relative change of |theta| from the start"
     )
     measure_direction(p, outcome)
     return outcome

@@ -124,6 +124,7 @@ def run(p: Parameters, context: Context) -> Outcome:
             outcome.add_series(name, [steps], values[None], named)
     measure(p, outcome, ends, runs)
     measure_stepsizes(p, context, outcome)
+    measure_alignment(p, context, outcome)
     return outcome
 
 
@@ -192,4 +193,75 @@ def measure_stepsizes(p: Parameters, context: Context, outcome: Outcome) -> None
         meaning="relative error of |W|^2 against eq. (14)",
         axis_name="stepsize",
         axis=axis,
+    )
+
+
+def random_teacher(n: int, seeds: Sequence[int]) -> Tensor:
+    """V = Q_1 D Q_2 with random orthogonal factors and D from 1/2 to 3/2, one per seed, (R, n, n)."""
+    streams = Streams(seeds, "teacher")
+    first, second = (torch.linalg.qr(streams.normal(n, n)).Q for _ in range(2))
+    product: Tensor = first * torch.linspace(0.5, 1.5, n) @ second
+    return product
+
+
+def commutator(w: Tensor, u: Tensor) -> Tensor:
+    """|[U^T U, W W^T]|_F / (|U^T U|_F |W W^T|_F), (R,): zero when the layers' singular vectors align."""
+    a, b = u.mT @ u, w @ w.mT
+    size = theory.squared_norm(a).sqrt() * theory.squared_norm(b).sqrt()
+    return theory.squared_norm(a @ b - b @ a).sqrt() / size
+
+
+def equilibrium(teacher: Tensor, sigma_x: Tensor) -> Weights:
+    """W and U of formula (14)'s solution in Appendix C for Sigma_eps = I, up to a common rotation.
+
+    With V Sigma_x^(1/2) = L S R: U = sqrt(c) L S^(1/2), W = S^(1/2) R Sigma_x^(-1/2) / sqrt(c), and (14) fixes c:
+    c S / n = S / (c Tr Sigma_x), so c = sqrt(n / Tr Sigma_x). The commutator does not depend on c.
+    """
+    left, s, right = torch.linalg.svd(teacher * sigma_x.sqrt())
+    root = s.sqrt()
+    return root[:, :, None] * right / sigma_x.sqrt(), left * root[:, None, :]
+
+
+def measure_alignment(p: Parameters, context: Context, outcome: Outcome) -> None:
+    """With a random V the layers' singular vectors do not align under SGD, even with weight decay."""
+    # At eta / 4, as the commutator is small and its error of first order in eta.
+    n, seeds, eta, sgd_steps = p.dimension, range(p.seeds), p.eta / 4, 16 * p.steps
+    teacher, sigma_x = random_teacher(n, seeds), variances(p.judged, n)
+    found: dict[str, dict[int, float]] = {}
+    for curve in ("sgd_wd", "gd_wd"):
+        sgd = curve == "sgd_wd"
+        steps = sgd_steps if sgd else p.gd_steps
+        recorded = Recorder(
+            linear_grid(steps, p.points),
+            lambda weights, step: {"c": commutator(*weights)},  # noqa: ARG005
+        )
+        descend(
+            initial(p, seeds),
+            two_layer.gradient("linear", p.kappa)
+            if sgd
+            else two_layer.population_gradient(teacher, sigma_x, p.kappa),
+            gaussian_teacher(
+                Streams(seeds, "alignment"), p.seeds, p.batch_size, teacher, sigma_x, torch.ones(n)
+            )
+            if sgd
+            else constant(),
+            eta=eta if sgd else p.gd_eta,
+            steps=steps,
+            recorder=recorded,
+            weight_decay=2 * p.weight_decay,
+            progress=context.progress(steps, f"{curve}, random teacher"),
+        )
+        count = max(1, round(LAST * p.points))
+        end = recorded.series["c"][-count:].mean(dim=0)
+        found |= by_variant(end, [Run(curve, seed) for seed in seeds])
+    predicted = by_variant(
+        commutator(*equilibrium(teacher, sigma_x)), [Run("sgd_wd", seed) for seed in seeds]
+    )
+    outcome.quantity(
+        "commutator", found, meaning="|[U^T U, W W^T]|_F over the product of the norms, random V"
+    )
+    outcome.quantity(
+        "predicted_commutator",
+        predicted | {"gd_wd": predicted["sgd_wd"]},
+        meaning="the same for the solution of (14)",
     )

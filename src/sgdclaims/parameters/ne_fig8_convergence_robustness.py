@@ -11,7 +11,9 @@ class Parameters(FigureParameters):
     batch_size: int = stated("default batch size S", ge=1)
     width: int = stated("default width d", ge=4)
     kappa: float = inferred("per-sample loss kappa |r|^2", gt=0)
-    phi: float = ours("variance of the first half of the inputs; the others have 2 - phi", gt=0, lt=2)
+    phi: float = ours(
+        "variance of the first half of the inputs; the others have 2 - phi", gt=0, lt=2
+    )
     etas: list[float] = ours("stepsizes of panel (a)", min_length=2)
     widths: list[int] = ours("widths of panel (b)", min_length=2)
     dimensions: list[int] = ours("data dimensions of panel (c)", min_length=2)

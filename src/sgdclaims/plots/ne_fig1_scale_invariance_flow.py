@@ -11,13 +11,14 @@ from sgdclaims.plots import style
 from sgdclaims.results import Quantities
 
 SHOWN_SEED = 0
+CURVES = (("sgd", "SGD"), ("flow", "gradient flow"))
 
 
 def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:  # noqa: ARG001
     """(a) the plane; (b) the radius against the step."""
     figure, axes = style.new_figure(1, 2, width=style.PAGE, height=2.9, width_ratios=[1, 1.25])
     _plane(axes[0, 0], trajectories)
-    for place, (variant, label) in enumerate((("sgd", "SGD"), ("gd", "GD"))):
+    for place, (variant, label) in enumerate(CURVES):
         chosen = style.pick(trajectories, variant=variant, name="radius")
         chosen = chosen[chosen["step"] > 0]
         style.median_band(axes[0, 1], chosen, label=label, **style.line(place))
@@ -30,13 +31,13 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:  # noqa:
     )
     axes[0, 1].set(xscale="log", yscale="log", xlabel="step $t$", ylabel=r"$|\theta|$")
     axes[0, 1].legend(loc="upper left")
-    style.panel_label(axes[0, 1], "b", "the radius only grows")
+    style.panel_label(axes[0, 1], "b", "SGD moves outward, the flow does not")
     return figure
 
 
 def _plane(axis: Axes, trajectories: pd.DataFrame) -> None:
     paths = {}
-    for variant in ("sgd", "gd"):
+    for variant, _ in CURVES:
         chosen = style.pick(trajectories, variant=variant, seed=SHOWN_SEED, name="theta")
         table = chosen.pivot_table(index="step", columns="i", values="value")
         paths[variant] = table.to_numpy()
@@ -53,7 +54,7 @@ def _plane(axis: Axes, trajectories: pd.DataFrame) -> None:
     axis.quiver(
         x, y, -np.sin(angles) * pull, np.cos(angles) * pull, color="0.55", width=0.005, zorder=1
     )
-    for place, (variant, label) in enumerate((("sgd", "SGD"), ("gd", "GD"))):
+    for place, (variant, label) in enumerate(CURVES):
         path = paths[variant]
         axis.plot(
             path[:, 0], path[:, 1], lw=0.9, label=label, zorder=2 + place, **style.line(place)

@@ -12,7 +12,7 @@ from sgdclaims.results import Quantities
 
 TITLES = ("learning rate", "width", "data dimension", "batch size")
 SYMBOLS = (r"$\eta$", "$d$", "$d_x = d_y$", "$S$")
-GD = {"color": "0.45", "linestyle": (0, (1, 1.2)), "lw": 1.0}
+GD: dict[str, Any] = {"color": "0.45", "linestyle": (0, (1, 1.2)), "lw": 1.0}
 
 
 def variants(p: dict[str, Any]) -> list[dict[str, str]]:
@@ -42,7 +42,5 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
         axis.set(yscale="log", xscale="log", xlabel="step")
         axis.legend(title=SYMBOLS[place], fontsize=6, title_fontsize=6, loc="lower left")
         style.panel_label(axis, "abcd"[place], TITLES[place])
-    axes[0, 0].set_ylabel(
-        r"$\|U^\top\Gamma_U U - W\Gamma_W W^\top\|_F \,/\, \|W\Gamma_W W^\top\|_F$"
-    )
+    axes[0, 0].set_ylabel("misalignment $q$ of Theorem 5.2")
     return figure
