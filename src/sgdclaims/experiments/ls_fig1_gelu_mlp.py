@@ -33,9 +33,11 @@ LAYERS = 4  # the margin divides by |w|^4, as stated
 SETTLED = 0.9  # the first phase must be over before this share of the steps
 
 
-def task(p: Parameters, data: TwoClasses) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """x, y, x_test, y_test in float64: every feature has mean 0 and variance 1 on the training images."""
-    chosen = generator(p.sample_seed, "sample").permutation(len(data.train_x))[: p.samples]
+def standardized(
+    data: TwoClasses, samples: int, seed: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """x, y, x_test, y_test in float64, from a random sample: features with mean 0 and variance 1 on the training images."""
+    chosen = generator(seed, "sample").permutation(len(data.train_x))[:samples]
     x = data.train_x[chosen]
     center, scale = x.mean(axis=0), x.std(axis=0)
     scale[scale == 0] = 1  # a constant feature stays zero
@@ -61,7 +63,9 @@ def initial(p: Parameters, runs: list[Run], inputs: int) -> tuple[Tensor, ...]:
 
 def run(p: Parameters, context: Context) -> Outcome:
     """Trains all seeds with the large, the small and the control stepsize, and watches every step."""
-    x, y, x_test, y_test = task(p, two_classes(context.dataset(CIFAR)))
+    x, y, x_test, y_test = standardized(
+        two_classes(context.dataset(CIFAR)), p.samples, p.sample_seed
+    )
     stepsizes = {
         "large": p.large_stepsize,
         "small": p.small_stepsize,

@@ -22,8 +22,8 @@ def variants(p: dict[str, Any]) -> list[dict[str, str]]:
         cell = {key: p[key] for key in ("eta", "width", "dimension", "batch_size")} | changed
         return f"eta{cell['eta']:g}_d{cell['width']}_n{cell['dimension']}_S{cell['batch_size']}"
 
-    grids = (("eta", "etas"), ("width", "widths"), ("dimension", "dimensions"))
-    grids += (("batch_size", "batch_sizes"),)
+    grids = [("eta", "etas"), ("width", "widths"), ("dimension", "dimensions")]
+    grids.append(("batch_size", "batch_sizes"))
     return [{f"{value:g}": name(**{key: value}) for value in p[grid]} for key, grid in grids]
 
 

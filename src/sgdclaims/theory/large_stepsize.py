@@ -48,7 +48,9 @@ def stable_threshold(c: Constants, eta: float, n: int) -> float:
     return min(1 / (2 * n * math.exp(c.kappa + 2)), 1 / (eta * (4 * c.rho**2 + 2 * c.beta)))
 
 
-def log_modified_margin(loss: Tensor, norm: Tensor, c: Constants, eta: float, n: int) -> Tensor:
+def log_modified_margin(
+    loss: Tensor, norm: Tensor, c: Constants, eta: float | Tensor, n: int
+) -> Tensor:
     """ln gamma^c, eq. (10): Phi(L) - ln|w|.
 
     Phi(L) = ln(-ln(2 n e^kappa L)) + (1 + (4 rho^2 + 2 beta) eta) / ln(2 n e^kappa L). Only in logarithms: gamma^c
