@@ -36,7 +36,7 @@ SETTLED = 0.9  # the first phase must be over before this share of the steps
 def standardized(
     data: TwoClasses, samples: int, seed: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """x, y, x_test, y_test in float64, from a random sample: features with mean 0 and variance 1 on the training images."""
+    """x, y, x_test, y_test in float64 of a random sample; features with mean 0 and variance 1 on its images."""
     chosen = generator(seed, "sample").permutation(len(data.train_x))[:samples]
     x = data.train_x[chosen]
     center, scale = x.mean(axis=0), x.std(axis=0)

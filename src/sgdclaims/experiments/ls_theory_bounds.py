@@ -2,9 +2,10 @@
 
 (a) Theorem 3.2 bounds the mean risk, (b) Lemma C.2 the norm, and the proof of Theorem 4.1 the gradient potential, at
 every step, for any stepsize and initialization. (c) From the step s of (5) on, L_t (t - s) alpha^2 gamma^2 eta stays
-below 2 (or 2.15, erratum E4), and s comes before tau. (d) The constants of Example 3.1 against automatic differentiation,
-with the misprints E1, E2, E5. A sigmoid network cannot fit any data: |f| <= 1 keeps the risk above ln(1 + 1/e). The
-bounds hold where gamma^2 eta t >= 1: below, ln(gamma^2 eta t) is negative and the printed form says nothing. float64.
+below 2 (or 2.15, erratum E4), and s comes before tau. (d) The constants of Example 3.1 against automatic
+differentiation, with the misprints E1, E2, E5. A sigmoid network cannot fit any data: |f| <= 1 keeps the risk above
+ln(1 + 1/e). The bounds hold where gamma^2 eta t >= 1: below, ln(gamma^2 eta t) is negative and the printed form says
+nothing. float64.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Two-layer networks (2) learn XOR and linearly separable points by gradient descent at stepsizes from monotone to far
 beyond the classical limit, with an activation whose slope is bounded below and one without such a bound. From the
 step r at which (4) holds the risk must fall; from the step s at which (5) holds the norm and the modified margin
-gamma^c (10) must grow, and the risk must stay between the bounds of Lemma A.14. An inequality counts as violated from a relative
-1e-10 on. The controls tighten a bound, start counting too early, or add weight decay. All float64.
+gamma^c (10) must grow, and the risk must stay between the bounds of Lemma A.14. An inequality counts as violated from
+a relative 1e-10 on. The controls tighten a bound, start counting too early, or add weight decay. All float64.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Our own panels: how fast the large-stepsize paper's networks fit, and how long they oscillate.
 
 (a) On the two points of Theorem 4.3 a stepsize proportional to the horizon T reaches a risk of order 1/T^2 (Corollary
-4.2), a stepsize small enough for a monotone risk only 1/T. (b) Theorem 4.3: over all stepsizes whose risk is monotone,
-t L_t stays above a constant; over all stepsizes it does not. (c) Appendix D: scaling the output, f -> b f, keeps 1/T^2.
-(d) On such points with a smaller margin the risk rises for the last time after O(eta) steps. The corollary's literal
-constants would need a horizon of about 10^8; the stepsize c T with a larger c shows the same rate. All float64.
+4.2), a stepsize small enough for a monotone risk only 1/T. (b) Theorem 4.3: over all stepsizes whose risk is
+monotone, t L_t stays above a constant; over all stepsizes it does not. (c) Appendix D: scaling the output, f -> b f,
+keeps 1/T^2. (d) On such points with a smaller margin the risk rises for the last time after O(eta) steps. The
+corollary's literal constants would need a horizon of about 10^8; the stepsize c T with a larger c shows the same
+rate. All float64.
 """
 
 from __future__ import annotations

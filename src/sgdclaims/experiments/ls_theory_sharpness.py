@@ -1,10 +1,11 @@
 """Our own panels: the Hessian's largest eigenvalue before and after the oscillation, and during small steps.
 
 The authors' reply says that gradient descent oscillates in a sharp valley and then moves to a flat region, and that
-"progressive sharpening also happens under logistic loss". (a) On XOR the exact Hessian's largest eigenvalue times half
-the stepsize is above one, the limit of a quadratic, while the risk oscillates, and below one afterwards. (b) On CIFAR-10
-with a small stepsize it first rises in the four-layer GELU network of Figure 1; in the paper's own two-layer network on
-|x| <= 1 it only falls. A linear predictor from w = 0 cannot sharpen: the logistic loss is most curved there. float64.
+"progressive sharpening also happens under logistic loss". (a) On XOR the exact Hessian's largest eigenvalue times
+half the stepsize is above one, the limit of a quadratic, while the risk oscillates, and below one afterwards. (b) On
+CIFAR-10 with a small stepsize it first rises in the four-layer GELU network of Figure 1; in the paper's own two-layer
+network on |x| <= 1 it only falls. A linear predictor from w = 0 cannot sharpen: the logistic loss is most curved
+there. float64.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Example 3.1 and Appendix F.1 of the large-stepsize paper: activations and their constants, printed and sharp.
 
-kappa = sup|phi - x phi'|, lipschitz = sup|phi'|, smoothness = sup|phi''|. `printed` is what the paper states as a valid
-bound (m beta, sqrt(m) rho); `sharp` is the supremum in closed form. Derivatives in the tests and experiments come from
-automatic differentiation, so that nothing here is checked against itself.
+kappa = sup|phi - x phi'|, lipschitz = sup|phi'|, smoothness = sup|phi''|. `printed` is what the paper states as a
+valid bound (m beta, sqrt(m) rho); `sharp` is the supremum in closed form. Derivatives in the tests and experiments
+come from automatic differentiation, so that nothing here is checked against itself.
 """
 
 from __future__ import annotations
