@@ -10,38 +10,22 @@ A rotation-symmetric loss in the plane keeps ln u - ln v under flow. float64 exc
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
 from sgdclaims.dynamics.descent import descend
+from sgdclaims.dynamics.flow import Field, runge_kutta
 from sgdclaims.dynamics.recorder import Recorder, Weights, linear_grid
-from sgdclaims.dynamics.samplers import constant, gaussian_teacher
+from sgdclaims.dynamics.samplers import gaussian_teacher
 from sgdclaims.dynamics.streams import Streams
 from sgdclaims.experiments.base import Context, Outcome, Run, by_variant
+from sgdclaims.experiments.critical_stepsize import critical
 from sgdclaims.models import two_layer
 from sgdclaims.parameters.ne_theory_motion import Parameters
 from sgdclaims.theory import noether
 from sgdclaims.theory import noise_equilibrium as theory
 
 F64 = torch.float64
-Field = Callable[[Weights], Weights]
-
-
-def runge_kutta(weights: Weights, slope: Field, h: float) -> Weights:
-    """One step of length h along d theta / dt = -slope(theta), of fourth order."""
-
-    def moved(by: Weights, share: float) -> Weights:
-        return tuple(w - share * h * k for w, k in zip(weights, by, strict=True))
-
-    k1 = slope(weights)
-    k2 = slope(moved(k1, 0.5))
-    k3 = slope(moved(k2, 0.5))
-    k4 = slope(moved(k3, 1.0))
-    mean = tuple((a + 2 * b + 2 * c + d) / 6 for a, b, c, d in zip(k1, k2, k3, k4, strict=True))
-    return moved(mean, 1.0)
 
 
 def run(p: Parameters, context: Context) -> Outcome:
@@ -234,7 +218,10 @@ def measure_stability(p: Parameters, context: Context, outcome: Outcome) -> None
     r2: dict[str, dict[int, float]] = {}
     progress = context.progress(p.seeds * p.problems, "critical stepsizes")
     for seed in range(p.seeds):
-        found = [critical(p, seed, number) for number in range(p.problems)]
+        found = [
+            critical(seed, number, p.kappa, p.stability_steps, p.stability_etas)
+            for number in range(p.problems)
+        ]
         progress.advance(p.problems)
         trace, top, *limits = torch.tensor(found, dtype=F64).log().mT
         for variant, limit in zip(("sgd", "gd"), limits, strict=True):
@@ -256,61 +243,3 @@ def measure_stability(p: Parameters, context: Context, outcome: Outcome) -> None
     outcome.quantity(
         "stability_gain", gains, meaning="R^2 with the trace minus R^2 with the top eigenvalue"
     )
-
-
-def critical(p: Parameters, seed: int, number: int) -> tuple[float, float, float, float]:
-    """Tr Hess L, lambda_max, and the critical stepsizes of SGD (batch 1) and GD of one random minimum.
-
-    The shapes and scales are random; there is no label noise, so that the minimum itself does not move. A stepsize is
-    stable when a perturbation of relative size 1e-6 has not grown tenfold at the end. Stepsizes run from a thirtieth of
-    the limit 2 / lambda_max to twice that.
-    """
-    streams = Streams([seed], f"problem {number}")
-    shape = streams.uniform(4, dtype=F64)[0].tolist()
-    n, d = 2 + int(shape[0] * 18), 2 + int(shape[1] * 6)
-    w = math.exp(2 * shape[2] - 1) * streams.normal(d, n, dtype=F64) / n**0.5
-    u = math.exp(2 * shape[3] - 1) * streams.normal(n, d, dtype=F64) / n**0.5
-    teacher, ones = (u @ w)[0], torch.ones(n, dtype=F64)
-    # Sigma_x = I: the Hessian is that of kappa |U W - V|^2, with J = d(U W)
-    jacobian = torch.cat(
-        [
-            torch.kron(u[0].contiguous(), torch.eye(n, dtype=F64)),
-            torch.kron(torch.eye(n, dtype=F64), w[0].mT.contiguous()),
-        ],
-        dim=1,
-    )
-    top = 2 * p.kappa * float(torch.linalg.matrix_norm(jacobian, 2) ** 2)
-    trace = float(theory.hessian_trace(w, u, ones, p.kappa)[0])
-    eta = 2 / top * torch.logspace(math.log10(1 / 30), math.log10(2), p.stability_etas, dtype=F64)
-    count = len(eta)
-    kick = Streams([seed], f"kick {number}")
-    size = 1e-6
-    start = (
-        w.repeat(count, 1, 1) + size * kick.normal(d, n, dtype=F64),
-        u.repeat(count, 1, 1) + size * kick.normal(n, d, dtype=F64),
-    )
-    first = (start[1] @ start[0] - teacher).norm(dim=(1, 2))
-    limits = []
-    for noisy in (True, False):
-        batches = (
-            gaussian_teacher(
-                Streams([seed] * count, f"stability {number}"), count, 1, teacher, ones, 0 * ones
-            )
-            if noisy
-            else constant()
-        )
-        end = descend(
-            start,
-            two_layer.gradient("linear", p.kappa)
-            if noisy
-            else two_layer.population_gradient(teacher, ones, p.kappa),
-            batches,
-            eta=eta,
-            steps=p.stability_steps,
-            recorder=Recorder([], lambda w, step: {}),  # noqa: ARG005
-        )
-        last = (end[1] @ end[0] - teacher).norm(dim=(1, 2))
-        stable = last <= 10 * first  # a NaN is not stable
-        unstable = (~stable).nonzero()
-        limits.append(float(eta[int(unstable[0])]) if len(unstable) else float(eta[-1]))
-    return trace, top, limits[0], limits[1]

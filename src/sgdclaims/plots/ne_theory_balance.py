@@ -28,7 +28,7 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
             chosen = chosen[chosen["step"] > 0]
             look = {"color": style.line(place)["color"], "linestyle": dashes}
             style.median_band(axes[0, 0], chosen, label=f"{label}: {symbol}", **look)
-    axes[0, 0].set(xscale="log", xlabel="step", ylabel="squared norm per dimension", yscale="log")
+    axes[0, 0].set(xlabel="step", ylabel="squared norm per dimension", ylim=(0, None))
     axes[0, 0].legend(fontsize=6)
     title = rf"$d_x$ = {p['input_dimension']}, $d_y$ = {p['output_dimension']}"
     style.panel_label(axes[0, 0], "a", title)

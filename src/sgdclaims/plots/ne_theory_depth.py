@@ -36,7 +36,9 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
             )  # fmt: skip
         axis.set(xscale="log", yscale="log", xlabel="step", ylabel="size of a layer")
         style.panel_label(axis, "ab"[column], f"{variant.upper()}; dotted: corrected theory")
-    axes[0, 0].legend(fontsize=6, loc="lower left")
+    for axis in axes[0]:
+        axis.set_ylim(top=3 * axis.get_ylim()[1])
+    axes[0, 0].legend(fontsize=6, loc="upper right", ncols=2)
     for place, form in enumerate(FORMS):
         predicted = style.pick(trajectories, variant=form, name="predicted_size")
         end = style.pick(trajectories, variant="sgd", name="size")

@@ -11,6 +11,7 @@ Sigma_x = Tr Sigma_eps = d.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Literal
 
@@ -62,9 +63,7 @@ def solution(
     root = s.sqrt()
     first = frames[0] @ (root[..., :, None] * right) * found.first[:, None, None] / sigma_x.sqrt()
     last = (left * root[..., None, :]) @ frames[-1].mT * found.last[:, None, None]
-    middle = [
-        found.middle[:, None, None] * (b @ a.mT) for a, b in zip(frames, frames[1:], strict=False)
-    ]
+    middle = [found.middle[:, None, None] * (b @ a.mT) for a, b in itertools.pairwise(frames)]
     return (first, *middle, last / sigma_eps.sqrt()[:, None])
 
 
