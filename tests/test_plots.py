@@ -61,13 +61,7 @@ TINY = {
     "ls_fig1_gelu_mlp": {"seeds": 2, "samples": 40, "width": 20, "steps": 60},
     "ls_theory_phase": {"seeds": 2, "steps": 200},
     "ls_theory_bounds": {"seeds": 2, "steps": 200},
-    "ls_theory_rates": {
-        "seeds": 2,
-        "horizons": [1000, 3000, 10000, 30000],
-        "scale_shares": [0.1],
-        "grid_steps": 100,
-        "phase_steps": 200,
-    },
+    "ls_theory_rates": {"seeds": 2, "grid_steps": 100, "phase_steps": 200},
     "ls_theory_sharpness": {
         "seeds": 2,
         "xor_stepsizes": [10, 300],

@@ -11,6 +11,7 @@ rate. All float64.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -36,10 +37,11 @@ def two_points(gamma: float) -> Task:
 
 
 class Descent:
-    """R runs of gradient descent on the risk of b f, one stepsize and one start each."""
+    """R runs of gradient descent on the risk of b f, one stepsize, one start and one b each."""
 
-    def __init__(self, task: Task, w: Tensor, eta: Tensor, b: float = 1.0) -> None:
-        self.task, self.w, self.eta, self.b = task, w, eta, b
+    def __init__(self, task: Task, w: Tensor, eta: Tensor, b: Tensor | None = None) -> None:
+        self.task, self.w, self.eta = task, w, eta
+        self.b = (torch.ones_like(eta) if b is None else b)[:, None]
         self.act = ACTIVATIONS[PHI]
         self.sign = signs(w.shape[1]) / w.shape[1]
         self.rises = torch.zeros(len(w), dtype=F64)
@@ -56,7 +58,7 @@ class Descent:
         self.rises += rose
         self.last_rise = torch.where(rose, float(t), self.last_rise)
         self._before = loss
-        pull = -torch.sigmoid(-q) * y * (self.b / len(y))
+        pull = -torch.sigmoid(-q) * y * self.b / len(y)
         back = self.act.slope(z) * self.sign * pull[..., None]
         self.w = self.w - self.eta[:, None, None] * torch.matmul(back.mT, x)
         return loss
@@ -75,61 +77,119 @@ class Descent:
 def run(p: Parameters, context: Context) -> Outcome:
     """All panels."""
     outcome = Outcome()
-    total = len(p.horizons) * (1 + len(p.scales) * len(p.scale_shares)) + 3
-    progress = context.progress(total, "runs")
-    measure_rates(p, outcome)
-    progress.advance(len(p.horizons))
+    progress = context.progress(4, "panels")
+    families = follow_horizons(p)
+    progress.advance(1)
+    measure_rates(p, outcome, families)
+    measure_scales(p, outcome, families)
+    progress.advance(1)
     measure_floor(p, outcome)
     progress.advance(1)
-    measure_scales(p, outcome)
-    progress.advance(len(p.horizons) * len(p.scales) * len(p.scale_shares))
     measure_first_phase(p, outcome)
-    progress.advance(2)
+    progress.advance(1)
     return outcome
 
 
-def starts(p: Parameters, task: Task) -> tuple[Tensor, list[int]]:
-    """w_0 = 0, as the theorem asks, then one random start per seed; (1 + seeds, m, d). Seed -1 is the zero."""
-    noise = Streams(range(p.seeds), "init").normal(p.m, task.x.shape[1], dtype=F64)
-    return torch.cat([torch.zeros_like(noise[:1]), p.init * noise]), [-1, *range(p.seeds)]
+@dataclass(frozen=True)
+class Family:
+    """Runs with one rule for the stepsize and one b: risks (horizons, 1 + seeds) after T steps, and their rises."""
+
+    name: str
+    b: float
+    eta: list[float]  # by horizon
+    risks: Tensor
+    rises: Tensor
 
 
-def measure_rates(p: Parameters, outcome: Outcome) -> None:
-    """The risk after T steps with stepsize c T, and with a fixed small one."""
+def follow_horizons(p: Parameters) -> dict[str, Family]:
+    """Every family, horizon and start in one stack; a run is read at its own horizon.
+
+    The starts are w_0 = 0, as Theorem 4.3 asks, then one random start per seed.
+    """
     task = two_points(p.gamma)
-    w, seeds = starts(p, task)
-    ones = torch.ones(len(w), dtype=F64)
+    noise = Streams(range(p.seeds), "init").normal(p.m, 2, dtype=F64)
+    w = torch.cat([torch.zeros_like(noise[:1]), p.init * noise])
+    rules: list[tuple[str, float, list[float]]] = [
+        ("large", 1.0, [p.share * t for t in p.horizons]),
+        ("small", 1.0, [p.small_stepsize] * len(p.horizons)),
+    ]
+    for b in p.scales:
+        for share in p.scale_shares:
+            etas = [share * t / min(b, 1) ** 2 for t in p.horizons]
+            rules.append((f"b{b:g}_share{share:g}", b, etas))
+    starts, count = len(w), len(rules) * len(p.horizons)
+    eta = torch.tensor([e for _, _, etas in rules for e in etas], dtype=F64)
+    scale = torch.tensor([b for _, b, etas in rules for _ in etas], dtype=F64)
+    descent = Descent(
+        task,
+        w.repeat(count, 1, 1),
+        eta.repeat_interleave(starts),
+        scale.repeat_interleave(starts),
+    )
+    seen = descent.run(max(p.horizons), set(p.horizons))
+    shape = (len(rules), len(p.horizons), starts)
+    table = torch.stack([seen[t].reshape(shape)[:, i] for i, t in enumerate(p.horizons)], dim=1)
+    rises = descent.rises.reshape(shape)
+    return {
+        name: Family(name, b, etas, table[i], rises[i]) for i, (name, b, etas) in enumerate(rules)
+    }
+
+
+def by_horizon(p: Parameters, risks: Tensor) -> Table:
+    """Risks (horizons, seeds) as `[variant][seed]`."""
+    return {
+        f"T{t}": dict(zip(range(p.seeds), row.tolist(), strict=True))
+        for t, row in zip(p.horizons, risks, strict=True)
+    }
+
+
+def measure_rates(p: Parameters, outcome: Outcome, families: dict[str, Family]) -> None:
+    """The risk after T steps with stepsize c T, and with a fixed small one."""
     axis = {f"T{horizon}": float(horizon) for horizon in p.horizons}
-    small = Descent(task, w, p.small_stepsize * ones)
-    seen = small.run(p.horizons[-1], set(p.horizons))
-    found: dict[str, Table] = {"large": {}, "small": {}, "zero_large": {}, "zero_small": {}}
-    for horizon in p.horizons:
-        large = Descent(task, w, p.share * horizon * ones)
-        ends = {"large": large.run(horizon, set())[horizon], "small": seen[horizon]}
-        for name, loss in ends.items():
-            by_seed = dict(zip(seeds, loss.log().tolist(), strict=True))
-            found[f"zero_{name}"][f"T{horizon}"] = {0: by_seed.pop(-1)}
-            found[name][f"T{horizon}"] = by_seed
-            runs = [Run(name, seed) for seed in seeds]
-            outcome.add_series("end_risk", [horizon], loss[None], runs)
-    meanings = {"large": f"stepsize {p.share:g} T", "small": "the fixed small stepsize"}
-    for name, values in found.items():
-        kind = "from w_0 = 0, " if name.startswith("zero") else ""
+    rules = {"large": f"stepsize {p.share:g} T", "small": "the fixed small stepsize"}
+    runs = range(p.seeds)
+    for name, rule in rules.items():
+        risks = families[name].risks
         outcome.quantity(
-            f"log_risk_{name}",
-            {v: {s: math.exp(x) for s, x in row.items()} for v, row in values.items()},
-            meaning=f"risk after T steps, {kind}{meanings[name.removeprefix('zero_')]}",
-            kind="exact" if kind else "mean",
+            f"risk_{name}",
+            by_horizon(p, risks[:, 1:]),
+            meaning=f"risk after T steps with {rule}",
             axis_name="T",
             axis=axis,
         )
+        outcome.quantity(
+            f"risk_zero_{name}",
+            {v: {0: float(x)} for v, x in zip(axis, risks[:, 0], strict=True)},
+            meaning=f"risk after T steps with {rule}, from w_0 = 0",
+            kind="exact",
+            axis_name="T",
+            axis=axis,
+        )
+        outcome.add_series("end_risk", p.horizons, risks[:, 1:], [Run(name, s) for s in runs])
     outcome.quantity(
         "small_rises",
-        {"small": dict(zip(seeds[1:], small.rises[1:].tolist(), strict=True))},
+        {"small": dict(zip(runs, families["small"].rises[-1, 1:].tolist(), strict=True))},
         meaning="steps on which the small stepsize's risk rises",
         unit="steps",
         kind="violations",
     )
+
+
+def measure_scales(p: Parameters, outcome: Outcome, families: dict[str, Family]) -> None:
+    """The best risk over large stepsizes for b f, per horizon."""
+    axis = {f"T{horizon}": float(horizon) for horizon in p.horizons}
+    for b in p.scales:
+        chosen = [families[f"b{b:g}_share{share:g}"].risks for share in p.scale_shares]
+        lowest = torch.stack(chosen).amin(dim=0)[:, 1:]
+        shown = [Run(f"b{b:g}", seed) for seed in range(p.seeds)]
+        outcome.add_series("best_risk", p.horizons, lowest, shown)
+        outcome.quantity(
+            f"best_risk_b{b:g}".replace(".", "_"),
+            by_horizon(p, lowest),
+            meaning=f"lowest risk after T steps over the large stepsizes, output scaled by {b:g}",
+            axis_name="T",
+            axis=axis,
+        )
 
 
 def measure_floor(p: Parameters, outcome: Outcome) -> None:
@@ -161,33 +221,6 @@ def measure_floor(p: Parameters, outcome: Outcome) -> None:
     shown = [Run(f"grid_{float(e):.6g}", 0) for e in eta]
     outcome.add_series("grid_scaled_risk", [p.grid_steps], scaled[None], shown)
     outcome.add_series("grid_rises", [p.grid_steps], descent.rises[None], shown)
-
-
-def measure_scales(p: Parameters, outcome: Outcome) -> None:
-    """The best risk over large stepsizes for b f, per horizon."""
-    task = two_points(p.gamma)
-    axis = {f"T{horizon}": float(horizon) for horizon in p.horizons}
-    w, _ = starts(p, task)
-    w = w[1:]
-    for b in p.scales:
-        best: Table = {}
-        for horizon in p.horizons:
-            losses = []
-            for share in p.scale_shares:
-                eta = torch.full((p.seeds,), share * horizon / min(b, 1) ** 2, dtype=F64)
-                losses.append(Descent(task, w, eta, b).run(horizon, set())[horizon])
-            runs = [Run(f"T{horizon}", seed) for seed in range(p.seeds)]
-            lowest = torch.stack(losses).amin(dim=0)
-            best |= by_variant(lowest, runs)
-            shown = [Run(f"b{b:g}", seed) for seed in range(p.seeds)]
-            outcome.add_series("best_risk", [horizon], lowest[None], shown)
-        outcome.quantity(
-            f"best_risk_b{b:g}".replace(".", "_"),
-            best,
-            meaning=f"lowest risk after T steps over the large stepsizes, output scaled by {b:g}",
-            axis_name="T",
-            axis=axis,
-        )
 
 
 def measure_first_phase(p: Parameters, outcome: Outcome) -> None:

@@ -34,8 +34,10 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
     axes[0, 0].plot([], [], ls=":", color="0.3", label="bound")
     axes[0, 0].legend(loc="lower left", fontsize=6)
     axes[1, 0].axhline(2, color="0.3", ls=":", lw=1)
-    axes[1, 0].text(0.03, 0.9, "bound: 2", transform=axes[1, 0].transAxes, fontsize=7)
-    axes[1, 0].set(xscale="log", yscale="log", xlabel="step $t$", ylim=(1e-3, 4))
+    axes[1, 0].text(0.03, 0.86, "bound: 2", transform=axes[1, 0].transAxes, fontsize=7)
+    axes[1, 0].set(
+        xscale="log", yscale="log", xlabel="step $t$", ylim=(1e-3, 10), xlim=(1, p["steps"])
+    )
     axes[1, 0].set_ylabel(r"$L_t\,(t-s)\,\alpha^2\gamma^2\eta$")
     _table(axes[1, 1], quantities)
     titles = ("Theorem 3.2", "Lemma C.2", "Theorem 4.1", "Example 3.1")
