@@ -61,7 +61,7 @@ TINY = {
     "ls_fig1_gelu_mlp": {"seeds": 2, "samples": 40, "width": 20, "steps": 60},
     "ls_theory_phase": {"seeds": 2, "steps": 200},
     "ls_theory_bounds": {"seeds": 2, "steps": 200},
-    "ls_theory_rates": {"seeds": 2, "grid_steps": 100, "phase_steps": 200},
+    "ls_theory_rates": {"seeds": 2, "horizons": [100, 200, 400], "phase_steps": 200},
     "ls_theory_sharpness": {
         "seeds": 2,
         "xor_stepsizes": [10, 300],

@@ -1,10 +1,10 @@
 """Our own panels: the noise equilibrium of a deep linear network, Theorem 5.4, printed and corrected (E4).
 
 The theorem's solution is put into the condition of Theorem E.1 with both scales: only the corrected one leaves no
-residual unless Tr Sigma_x = Tr Sigma_eps = d. SGD from unequal layers on anisotropic data then ends with the
-corrected norms: all intermediate layers share one size and become rescaled orthogonal matrices. Gradient descent from
-the same start keeps their differences. The misalignment has a floor of order eta, so the stepsize is small. Residuals
-in float64.
+residual unless Tr Sigma_x = Tr Sigma_eps = d. SGD from an unbalanced global minimum on anisotropic data then ends
+with the corrected norms: all intermediate layers share one size and become rescaled orthogonal matrices. Gradient
+descent stays where it starts. The misalignment has a floor of order eta, so the stepsize is small. Residuals in
+float64.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sgdclaims.models import deep_linear
 from sgdclaims.parameters.ne_theory_depth import Parameters
 from sgdclaims.theory import deep_linear as theory
 
-LAST = 0.5  # time averages run over the second half of the recorded steps
+LAST = 0.25  # time averages run over the last quarter of the recorded steps
 FORMS: tuple[theory.Form, ...] = ("printed", "corrected")
 
 
@@ -39,14 +39,29 @@ def problem(p: Parameters, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
     return teacher.to(dtype), sigma_x.to(dtype), sigma_eps.to(dtype)
 
 
-def initial(p: Parameters) -> Weights:
-    """Gaussian layers of unequal size."""
-    streams = Streams(range(p.seeds), "init")
-    sizes = [p.dimension, *[p.rank] * (p.depth - 1), p.dimension]
-    return tuple(
-        streams.normal(after, before) * (gain / max(after, before) ** 0.5)
-        for before, after, gain in zip(sizes, sizes[1:], p.gains, strict=False)
+def frames(p: Parameters, purpose: str) -> list[Tensor]:
+    """Random orthogonal matrices between the layers, (R, d, d) each; float64."""
+    streams = Streams(range(p.seeds), purpose)
+    return [
+        torch.linalg.qr(streams.normal(p.rank, p.rank, dtype=torch.float64)).Q
+        for _ in range(p.depth - 1)
+    ]
+
+
+def unbalanced_minimum(p: Parameters) -> Weights:
+    """A global minimum far from the equilibrium: W_i -> M_i W_i, W_{i+1} -> W_{i+1} M_i^-1 keep the product.
+
+    M_i has random singular vectors and singular values from 1/imbalance to imbalance.
+    """
+    teacher, sigma_x, sigma_eps = problem(p, torch.float64)
+    layers = list(
+        theory.solution(teacher, p.depth, sigma_x, sigma_eps, frames(p, "start"), "corrected")
     )
+    stretch = torch.logspace(-1, 1, p.rank, base=p.imbalance, dtype=torch.float64)
+    for i, (left, right) in enumerate(zip(frames(p, "left"), frames(p, "right"), strict=True)):
+        layers[i] = (left * stretch) @ right.mT @ layers[i]
+        layers[i + 1] = layers[i + 1] @ (right / stretch) @ left.mT
+    return tuple(w.float() for w in layers)
 
 
 def run(p: Parameters, context: Context) -> Outcome:
@@ -61,15 +76,11 @@ def run(p: Parameters, context: Context) -> Outcome:
 def measure_residuals(p: Parameters, outcome: Outcome) -> None:
     """Theorem 5.4 in Theorem E.1, and the product of the layers against V."""
     teacher, sigma_x, sigma_eps = problem(p, torch.float64)
-    streams = Streams(range(p.seeds), "frames")
-    frames = [
-        torch.linalg.qr(streams.normal(p.rank, p.rank, dtype=torch.float64)).Q
-        for _ in range(p.depth - 1)
-    ]
+    between = frames(p, "frames")
     worst: dict[str, dict[int, float]] = {}
     product: dict[str, dict[int, float]] = {}
     for form in FORMS:
-        weights = theory.solution(teacher, p.depth, sigma_x, sigma_eps, frames, form)
+        weights = theory.solution(teacher, p.depth, sigma_x, sigma_eps, between, form)
         found = theory.residuals(weights, sigma_x, sigma_eps)
         runs = [Run(form, seed) for seed in range(p.seeds)]
         outcome.add_series("residual", [0], found[None], runs)
@@ -90,7 +101,7 @@ def measure_residuals(p: Parameters, outcome: Outcome) -> None:
 
 
 def train(p: Parameters, context: Context, outcome: Outcome, variant: str) -> dict[str, Tensor]:
-    """Layer sizes and condition numbers, averaged over the second half of the recorded steps."""
+    """Layer sizes and condition numbers, averaged over the last quarter of the recorded steps."""
     teacher, sigma_x, sigma_eps = problem(p, torch.float32)
     sgd = variant == "sgd"
     # Full batch: one sample per axis, scaled to the second moment Sigma_x.
@@ -109,7 +120,7 @@ def train(p: Parameters, context: Context, outcome: Outcome, variant: str) -> di
 
     recorder = Recorder(linear_grid(p.steps, p.points), measure)
     descend(
-        initial(p),
+        unbalanced_minimum(p),
         deep_linear.gradient(p.kappa),
         batches,
         eta=p.eta,
@@ -144,7 +155,7 @@ def measure_sizes(p: Parameters, outcome: Outcome, ends: dict[str, dict[str, Ten
     outcome.quantity(
         "size_error",
         errors,
-        meaning="largest relative error of a layer's size against Theorem 5.4, second half of the steps",
+        meaning="largest relative error of a layer's size against Theorem 5.4, last quarter of the steps",
     )
     outcome.quantity(
         "middle_spread", spread, meaning="largest over smallest |W_i|^2 of the intermediate layers"

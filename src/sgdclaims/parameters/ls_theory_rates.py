@@ -9,16 +9,14 @@ class Parameters(FigureParameters):
     gamma: float = stated("margin of Theorem 4.3's two points", gt=0, lt=0.1)
     m: int = ours("neurons", ge=2)
     horizons: list[int] = ours("numbers of steps T", min_length=3)
-    share: float = ours("large stepsize over T", gt=0)
+    share: float = ours("large stepsize over T, for b = 1", gt=0)
     small_stepsize: float = ours("fixed stepsize whose risk is monotone", gt=0)
     init: float = ours("initial std of the weights", gt=0)
-    grid_decades: list[int] = ours("the stepsize grid ends at these powers of ten", min_length=3)
-    per_decade: int = ours("stepsizes per decade of the grid", ge=1)
-    grid_steps: int = ours("steps on the stepsize grid", unit="steps", ge=20)
-    scales: list[float] = ours("b in f -> b f", min_length=1)
-    scale_shares: list[float] = ours(
-        "large stepsizes over T among which the best counts", min_length=1
+    grid_decades: tuple[int, int] = ours(
+        "the grid's largest stepsize goes through the powers of ten with exponents from, to"
     )
+    per_decade: int = ours("stepsizes per decade of the grid", ge=1)
+    scales: list[float] = ours("b in f -> b f, one of them 1", min_length=1)
     phase_stepsizes: list[float] = ours(
         "stepsizes of the runs that time the first phase", min_length=3
     )

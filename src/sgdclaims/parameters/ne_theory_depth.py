@@ -12,6 +12,8 @@ class Parameters(FigureParameters):
     kappa: float = ours("per-sample loss kappa |r|^2", gt=0)
     eta: float = ours("stepsize", gt=0)
     batch_size: int = ours("samples per batch", ge=1)
-    gains: list[float] = ours("initial std of each layer times sqrt(width)", min_length=3)
+    imbalance: float = ours(
+        "largest singular value of what unbalances two layers at the start", gt=1
+    )
     steps: int = ours("steps", unit="steps", ge=50)
     points: int = ours("recorded steps", unit="points", ge=20)

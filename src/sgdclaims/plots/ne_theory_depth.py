@@ -42,7 +42,7 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
     for place, form in enumerate(FORMS):
         predicted = style.pick(trajectories, variant=form, name="predicted_size")
         end = style.pick(trajectories, variant="sgd", name="size")
-        end = end[end["step"] >= p["steps"] / 2].groupby(["seed", "i"])["value"].mean()
+        end = end[end["step"] >= 0.75 * p["steps"]].groupby(["seed", "i"])["value"].mean()
         ratio = end / predicted.groupby(["seed", "i"])["value"].first()
         for layer in range(depth):
             values = ratio.xs(layer, level="i")

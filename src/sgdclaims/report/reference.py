@@ -65,11 +65,18 @@ def errata(claims: list[Claim], table: str) -> str:
             row = rows.get(claim.id, {})
             measured = f"{float(row['estimate']):.4g}" if row.get("estimate") else "-"
             check = claim.check.words() if claim.check else "-"
-            why = f" {claim.because}" if claim.because else ""
+            reason = claim.because or claim.not_run
+            why = f" {reason}" if reason else ""
             verdict = f"{row.get('verdict', 'NOT RUN')}{':' if why else ''}{why}"
             form = f"{claim.title} (`{claim.quote}`)"
             cells = (form, claim.source, check, measured, verdict)
             lines.append("| " + " | ".join(map(cell, cells)) + " |")
+        verdicts = {rows.get(c.id, {}).get("verdict") for c in claims if c.erratum == name}
+        if verdicts == {"REPRODUCED"}:
+            lines += [
+                "",
+                "Every form satisfies the check: as far as these data can tell, the suspicion is withdrawn.",
+            ]
         lines.append("")
     return "\n".join(lines)
 
