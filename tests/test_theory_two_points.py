@@ -7,7 +7,8 @@ import math
 import pytest
 import torch
 
-from sgdclaims.dynamics.descent import Silent, descend
+from sgdclaims.dynamics.descent import descend
+from sgdclaims.dynamics.loop import Silent
 from sgdclaims.dynamics.recorder import Recorder
 from sgdclaims.dynamics.samplers import constant
 from sgdclaims.dynamics.streams import Streams

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sgdclaims import __version__
-from sgdclaims.errors import UserError
+from sgdclaims.errors import Interrupted, UserError
 
 SCALE_HELP = "quick, standard or paper (default: standard)"
 DISK_PROBLEMS = {
@@ -110,6 +110,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UserError as mistake:
         LOG.error("sgdclaims: error: %s", mistake)
         return 2
+    except Interrupted as stop:
+        LOG.error("sgdclaims: interrupted; the same command goes on from here")
+        return 128 + stop.signal
     except BrokenPipeError:  # `... | head` has seen enough
         sys.stdout = None  # nothing is left to flush into
         return 0

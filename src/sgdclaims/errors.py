@@ -24,3 +24,11 @@ def suggestion(wrong: str, valid: Iterable[str]) -> str:
     names = list(valid)
     near = difflib.get_close_matches(wrong, names, n=1, cutoff=0.5)
     return f"Did you mean {near[0]!r}?" if near else f"Valid: {', '.join(names)}."
+
+
+class Interrupted(Exception):
+    """A job was asked to stop by the signal of number `signal`, and has kept its state."""
+
+    def __init__(self, signal: int) -> None:
+        super().__init__(f"signal {signal}")
+        self.signal = signal

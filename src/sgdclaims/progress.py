@@ -39,6 +39,7 @@ class Bar:
     total: int
     label: str
     done: int = 0
+    skipped: int = 0
     started: float = field(default_factory=time.monotonic)
     last_line: float = field(default_factory=time.monotonic)
 
@@ -64,10 +65,16 @@ class Bar:
         if self.done >= self.total and self._bar is not None:
             self._bar.close()
 
+    def skip(self, steps: int) -> None:
+        """Counts steps that a killed job has done already."""
+        self.skipped += steps
+        LOG.info("%s: goes on from step %s", self.label, f"{self.done + steps:,}")
+        self.advance(steps)
+
     def _line(self) -> None:
         self.last_line = time.monotonic()
         elapsed = max(self.last_line - self.started, 1e-9)
-        rate = self.done / elapsed
+        rate = max(self.done - self.skipped, 1) / elapsed
         text = f"{self.label}: {self.done:,} of {self.total:,} steps"
         if self.done:
             left = (self.total - self.done) / rate

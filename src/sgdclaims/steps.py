@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sgdclaims import catalog
+from sgdclaims import catalog, codegraph
 from sgdclaims.catalog import Catalog, Figure, check_scale
 from sgdclaims.progress import LOG, Bar
 from sgdclaims.results import Quantities, Verdicts, atomic, read_model, write_model
@@ -60,7 +60,8 @@ def fetch(
 def train(places: Places, name: str, scale: str, seeds: int | None, threads: int | None) -> None:
     """Runs a figure's experiment; writes trajectories.parquet and quantities.json.
 
-    Raises UserError on unknown names, invalid parameters, or missing data.
+    Goes on from the checkpoint of a killed run, if there is one. Raises UserError on unknown names, invalid
+    parameters, or missing data, and Interrupted when it was told to stop.
     """
     figure = places.catalog().figure(name)
     parameters = figure.parameters(scale, seeds)
@@ -69,29 +70,41 @@ def train(places: Places, name: str, scale: str, seeds: int | None, threads: int
     os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(used)
     import torch
 
+    from sgdclaims.checkpoints import Checkpoints, Follower, digest, seconds_between
     from sgdclaims.environment import describe
     from sgdclaims.experiments.base import Context
 
     torch.set_num_threads(used)
-    context = Context(
-        data_dir=places.data, make_progress=lambda total, label: Bar(total, f"{name} {label}")
-    )
+    context = Context(data_dir=places.data)
     provenance = {d: context.dataset(d).provenance for d in figure.entry.datasets}
-    experiment = importlib.import_module(f"sgdclaims.experiments.{name}")
-    outcome = experiment.run(parameters, context)
+    settings = parameters.model_dump(mode="json")
     folder = places.of_figure(scale, name)
-    write_trajectories(folder / "trajectories.parquet", outcome.trajectories)
-    write_model(
-        folder / "quantities.json",
-        Quantities(
+    key = digest(
+        {
+            "parameters": settings,
+            "data": {d: source.md5 for d, source in provenance.items()},
+            "threads": used,
+            "torch": torch.__version__,
+        },
+        codegraph.closure(f"sgdclaims.experiments.{name}"),
+    )
+    checkpoints = Checkpoints(folder / ".checkpoint", key, seconds_between())
+    context.make_progress = lambda total, label: Follower(
+        Bar(total, f"{name} {label}"), checkpoints
+    )
+    with checkpoints.listening():
+        outcome = importlib.import_module(f"sgdclaims.experiments.{name}").run(parameters, context)
+        measured = Quantities(
             figure=name,
             scale=scale,
-            parameters=parameters.model_dump(mode="json"),
+            parameters=settings,
             environment=describe(used),
             datasets=provenance,
             quantities=outcome.quantities,
-        ),
-    )
+        )
+        write_trajectories(folder / "trajectories.parquet", outcome.trajectories)
+        write_model(folder / "quantities.json", measured)
+    checkpoints.clear()
 
 
 def write_trajectories(path: Path, frame: pd.DataFrame) -> None:

@@ -6,31 +6,18 @@ share shapes (seeds, step sizes, data variants) are stacked along the first dime
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
+from sgdclaims.dynamics.loop import Part, Progress, follow
 from sgdclaims.dynamics.recorder import Recorder, Weights
-from sgdclaims.dynamics.samplers import Batch
+from sgdclaims.dynamics.samplers import Batch, Batches
 
 Gradient = Callable[[Weights, Batch], Weights]
 Schedule = Callable[[int], Tensor]
 Stepsize = float | Tensor | Schedule
-
-
-class Progress(Protocol):
-    """Told of every finished step, in groups."""
-
-    def advance(self, steps: int) -> None: ...
-
-
-class Silent:
-    """A progress that says nothing."""
-
-    def advance(self, steps: int) -> None:
-        """Does nothing."""
 
 
 def shaped(eta: Tensor, weight: Tensor) -> Tensor:
@@ -42,7 +29,7 @@ def shaped(eta: Tensor, weight: Tensor) -> Tensor:
 def descend(
     weights: Weights,
     gradient: Gradient,
-    batches: Iterator[Batch],
+    batches: Batches,
     *,
     eta: Stepsize,
     steps: int,
@@ -56,17 +43,18 @@ def descend(
     weights: stacked tensors, each (R, ...). gradient(weights, batch): the gradient of each run's mean
     loss over its batch, same shapes. eta: one number, one per run (R,), or a function of the step that
     returns (R,) (a warm-up). The recorder measures before the step it is due at, and at the end.
-    A run that diverges becomes NaN and disturbs no other.
+    A run that diverges becomes NaN and disturbs no other. The loop can be interrupted: the gradient and the stepsize
+    must be functions of their arguments alone; all other state is in the weights, the batches or the recorder.
     """
     weights = tuple(w.clone() for w in weights)
-    told = progress or Silent()
     varying = callable(eta)
     scaled: list[Tensor | float] = []
     current: Tensor | None = None
-    for step in range(steps):
+    parts: tuple[Part, ...] = (*weights, batches, recorder)
+    for step in follow(steps, progress, *parts, every=report_every):
         if recorder.due(step):
             recorder.record(step, weights)
-        if step == 0 or varying:
+        if varying or not scaled:
             now = eta(step) if callable(eta) else eta
             if now is not current or not scaled:  # a schedule may return the same tensor again
                 current = now if isinstance(now, Tensor) else None
@@ -78,9 +66,6 @@ def descend(
                 w.addcmul_(slope, rate, value=-1)
             else:
                 w.sub_(slope, alpha=rate)
-        if (step + 1) % report_every == 0:
-            told.advance(report_every)
-    told.advance(steps % report_every)
     if recorder.due(steps):
         recorder.record(steps, weights)
     return weights

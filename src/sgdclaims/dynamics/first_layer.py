@@ -17,7 +17,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from sgdclaims.dynamics.descent import Progress, Silent, shaped
+from sgdclaims.dynamics.descent import shaped
+from sgdclaims.dynamics.loop import Part, Progress, State, follow
 from sgdclaims.models import mlp
 
 Weights = tuple[Tensor, ...]
@@ -85,6 +86,18 @@ class FirstLayer:
 
         return outputs
 
+    def state(self) -> State:
+        """Z, A and the other layers."""
+        return {"z": self._z, "moved": self._moved, "upper": list(self.upper)}
+
+    def restore(self, state: State) -> None:
+        """Continues where `state()` was taken."""
+        self._z.copy_(state["z"])
+        self._moved.copy_(state["moved"])
+        for w, saved in zip(self.upper, state["upper"], strict=True):
+            w.copy_(saved)
+        self._seen = None
+
     def weights(self) -> Weights:
         """All weights, the first layer formed explicitly."""
         return (self._by_run(self._flat - self._moved @ self._x), *self.upper)
@@ -97,12 +110,15 @@ def iterate(
     due: set[int] | None,
     observe: Observer,
     progress: Progress | None = None,
+    seen: Part | None = None,
 ) -> None:
-    """Advances `steps` steps; `observe(step, net, margins)` sees the steps in `due`, or every step."""
-    told = progress or Silent()
-    for step in range(steps + 1):
+    """Advances `steps` steps; `observe(step, net, margins)` sees the steps in `due`, or every step.
+
+    seen: what `observe` changes, for a loop that can be interrupted.
+    """
+    for step in follow(steps, progress, net, *([] if seen is None else [seen])):
         if due is None or step in due:
             observe(step, net, net.margins())
-        if step < steps:
-            net.step()
-            told.advance(1)
+        net.step()
+    if due is None or steps in due:
+        observe(steps, net, net.margins())

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from sgdclaims.dynamics.loop import State, Stateful
+
 Weights = tuple[Tensor, ...]
 Measure = Callable[[Weights, int], dict[str, Tensor]]
 
@@ -47,6 +49,17 @@ class Recorder:
         self.steps.append(step)
         for name, value in self._measure(weights, step).items():
             self._values.setdefault(name, []).append(value.detach().to(torch.float64, copy=True))
+
+    def state(self) -> State:
+        """What is measured so far; with the state of `measure`, if it has one."""
+        own = self._measure.state() if isinstance(self._measure, Stateful) else None
+        return {"steps": self.steps, "values": self._values, "measure": own}
+
+    def restore(self, state: State) -> None:
+        """Continues where `state()` was taken."""
+        self.steps, self._values = state["steps"], state["values"]
+        if isinstance(self._measure, Stateful):
+            self._measure.restore(state["measure"])
 
     @property
     def series(self) -> dict[str, Tensor]:

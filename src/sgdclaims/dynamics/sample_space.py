@@ -21,14 +21,16 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from sgdclaims.dynamics.descent import Progress, Silent
+from sgdclaims.dynamics.loop import Part, Progress, Remembers, follow
 from sgdclaims.models.margin_net import ACTIVATIONS, signs
 
 Observer = Callable[[int, "SampleSpace", Tensor], None]
 
 
-class SampleSpace:
+class SampleSpace(Remembers):
     """R runs on the same inputs x (n, d), each with its labels y (R, n), stepsize (R,) and start w (R, m, d)."""
+
+    remembered = ("hidden", "moved")
 
     def __init__(self, x: Tensor, y: Tensor, w: Tensor, eta: Tensor, activation: str) -> None:
         self._runs, self._m = w.shape[:2]
@@ -85,13 +87,18 @@ class SampleSpace:
 
 @torch.no_grad()
 def iterate(
-    space: SampleSpace, steps: int, observe: Observer, progress: Progress | None = None
+    space: SampleSpace,
+    steps: int,
+    observe: Observer,
+    progress: Progress | None = None,
+    seen: Part | None = None,
 ) -> None:
-    """Advances `steps` steps; `observe(step, space, margins)` sees every step, the last included."""
-    told = progress or Silent()
-    for step in range(steps + 1):
+    """Advances `steps` steps; `observe(step, space, margins)` sees every step, the last included.
+
+    seen: what `observe` changes, for a loop that can be interrupted.
+    """
+    for step in follow(steps, progress, space, *([] if seen is None else [seen])):
         margins = space.margins()
         observe(step, space, margins)
-        if step < steps:
-            space.step(margins)
-            told.advance(1)
+        space.step(margins)
+    observe(steps, space, space.margins())

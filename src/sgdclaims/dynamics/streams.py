@@ -21,6 +21,19 @@ def generator(seed: int, purpose: str) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy)))
 
 
+def _plain(state: Any) -> Any:
+    """A generator's state without arrays."""
+    if isinstance(state, dict):
+        return {key: _plain(value) for key, value in state.items()}
+    return [int(word) for word in state] if isinstance(state, np.ndarray) else state
+
+
+def _arrays(state: Any) -> Any:
+    if isinstance(state, dict):
+        return {key: _arrays(value) for key, value in state.items()}
+    return np.array(state, dtype=np.uint64) if isinstance(state, list) else state
+
+
 class Streams:
     """The streams of R runs for one purpose; draws are stacked as (R, ...).
 
@@ -58,10 +71,10 @@ class Streams:
         return self._stack(lambda g: g.permutation(n))
 
     def state(self) -> list[Any]:
-        """The generators' states, to be restored with `restore`."""
-        return [g.bit_generator.state for g in self._generators]
+        """The generators' states in plain integers, to be restored with `restore`."""
+        return [_plain(g.bit_generator.state) for g in self._generators]
 
     def restore(self, state: list[Any]) -> None:
         """Continues exactly where `state()` was taken."""
         for g, saved in zip(self._generators, state, strict=True):
-            g.bit_generator.state = saved
+            g.bit_generator.state = _arrays(saved)

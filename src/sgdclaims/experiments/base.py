@@ -11,7 +11,7 @@ import pandas as pd
 from torch import Tensor
 
 from sgdclaims.datasets.images import Images, load
-from sgdclaims.dynamics.descent import Progress, Silent
+from sgdclaims.dynamics.loop import Progress, Silent
 from sgdclaims.dynamics.recorder import Recorder
 from sgdclaims.results import SYNTHETIC, TIDY_COLUMNS, Kind, Quantity
 

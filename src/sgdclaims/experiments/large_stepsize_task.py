@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from sgdclaims.datasets.images import TwoClasses
-from sgdclaims.dynamics.descent import Progress
+from sgdclaims.dynamics.loop import Progress, Remembers
 from sgdclaims.dynamics.recorder import log_grid
 from sgdclaims.dynamics.sample_space import SampleSpace, iterate
 from sgdclaims.dynamics.streams import Streams
@@ -63,8 +63,10 @@ def cifar(data: TwoClasses, samples: int) -> Task:
 
 
 @dataclass
-class Watched:
+class Watched(Remembers):
     """What happened in R runs: recorded series (T, R), and per-run counts over every single step."""
+
+    remembered = ("steps", "loss", "margin", "smallest", "accuracy")
 
     steps: list[int] = field(default_factory=list)
     loss: list[Tensor] = field(default_factory=list)
@@ -81,8 +83,13 @@ class Watched:
         return torch.stack(getattr(self, name))
 
 
-class Watcher:
+class Watcher(Remembers):
     """Sees every step; keeps counts, and the series on the grid."""
+
+    remembered = (
+        *("watched", "_previous", "_previous_margin", "last_rise", "rises", "stable_from"),
+        *("falls", "seen", "drop"),
+    )
 
     def __init__(self, runs: int, grid: Sequence[int], thresholds: Tensor) -> None:
         self.watched = Watched()
@@ -175,7 +182,7 @@ def watch(
             correct = outputs() * task.y_test > 0
             watcher.watched.accuracy.append(correct.double().mean(dim=1))
 
-    iterate(space, steps, observe, progress)
+    iterate(space, steps, observe, progress, watcher)
     return watcher.finish()
 
 

@@ -86,7 +86,7 @@ def run(p: Parameters, context: Context) -> Outcome:
         if step in due:
             watcher.watched.accuracy.append((outputs() * y_test > 0).double().mean(dim=1))
 
-    iterate(net, p.steps, None, observe, context.progress(p.steps, "descent"))
+    iterate(net, p.steps, None, observe, context.progress(p.steps, "descent"), watcher)
     watched = watcher.finish()
     outcome = Outcome()
     for name in ("loss", "margin", "accuracy"):

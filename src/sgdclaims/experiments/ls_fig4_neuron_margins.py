@@ -17,6 +17,7 @@ import scipy.optimize
 import torch
 from torch import Tensor
 
+from sgdclaims.dynamics.loop import Remembers
 from sgdclaims.dynamics.recorder import log_grid
 from sgdclaims.dynamics.sample_space import SampleSpace, iterate
 from sgdclaims.experiments.base import Context, Outcome, by_variant, grid
@@ -51,8 +52,13 @@ def spread_out(coordinate: float) -> Task:
     return Task(x, task.y)
 
 
-class NeuronWatcher:
+class NeuronWatcher(Remembers):
     """Sees every step of one task: crossing of the margin, falls in the stable phase, neurons' signs."""
+
+    remembered = (
+        *("crossing", "rises", "falls", "stable_steps", "not_both_negative"),
+        *("_loss", "_margin", "series", "steps"),
+    )
 
     def __init__(self, task: Task, runs: int, due: set[int], threshold: float) -> None:
         self._task, self._due, self._threshold = task, due, threshold
@@ -107,7 +113,7 @@ def run(p: Parameters, context: Context) -> Outcome:
             task.x, task.y.expand(p.seeds, -1), starts(seeds, 2, 3, p.init), eta, PHI
         )
         watcher = NeuronWatcher(task, p.seeds, set(log_grid(p.steps, p.points)), threshold)
-        iterate(space, p.steps, watcher, context.progress(p.steps, name))
+        iterate(space, p.steps, watcher, context.progress(p.steps, name), watcher)
         watchers[name] = watcher
         for series, values in watcher.series.items():
             outcome.add_series(series, watcher.steps, torch.stack(values), grid([name], seeds))

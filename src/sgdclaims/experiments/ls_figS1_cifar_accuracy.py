@@ -84,7 +84,8 @@ def run(p: Parameters, context: Context) -> Outcome:
             series[f"{split}_accuracy"].append((q > 0).double().mean(dim=1))
             series[f"{split}_loss"].append(torch.nn.functional.softplus(-q).double().mean(dim=1))
 
-    iterate(net, p.steps, set(schedule), observe, context.progress(p.steps, "descent"))
+    progress = context.progress(p.steps, "descent")
+    iterate(net, p.steps, set(schedule), observe, progress, series)
     outcome = Outcome()
     stacked = {name: torch.stack(values) for name, values in series.items()}
     for name, values in stacked.items():

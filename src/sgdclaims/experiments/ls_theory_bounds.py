@@ -15,6 +15,7 @@ import math
 import torch
 from torch import Tensor
 
+from sgdclaims.dynamics.loop import Remembers, follow
 from sgdclaims.dynamics.recorder import log_grid
 from sgdclaims.dynamics.streams import Streams
 from sgdclaims.experiments.base import Context, Outcome, Run, by_variant
@@ -35,8 +36,12 @@ FIT_STEPS = 2000  # of the sigmoid network and its control
 FIT_ETA = 50.0
 
 
-class Descent:
+class Descent(Remembers):
     """All stepsizes, initializations and seeds in one stack on one task, with running means."""
+
+    remembered = (
+        *("w", "risk_sum", "potential_sum", "s", "worst_constant", "violations", "series"),
+    )
 
     def __init__(self, p: Parameters, task: Task) -> None:
         self.p, self.task, self.seeds = p, task, range(p.seeds)
@@ -111,12 +116,11 @@ class Descent:
         due, progress = set(grid), context.progress(self.p.steps, "bounds")
         gradient = margin_net.gradient(PHI)
         rate = (self.eta * self.p.m)[:, None, None]
-        for t in range(self.p.steps + 1):
+        for t in follow(self.p.steps, progress, self, every=10):
             self.look(t, shown=t in due)
-            if t < self.p.steps:
-                (g,) = gradient((self.w,), (self.task.x, self.task.y))
-                self.w = self.w - rate * g
-                progress.advance(1)
+            (g,) = gradient((self.w,), (self.task.x, self.task.y))
+            self.w = self.w - rate * g
+        self.look(self.p.steps, shown=self.p.steps in due)
         return grid
 
 

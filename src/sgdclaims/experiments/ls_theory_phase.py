@@ -9,12 +9,12 @@ a relative 1e-10 on. The controls tighten a bound, start counting too early, or 
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from sgdclaims.dynamics.loop import Remembers, follow
 from sgdclaims.dynamics.recorder import log_grid
 from sgdclaims.dynamics.streams import Streams
 from sgdclaims.experiments.base import Context, Outcome, Run, by_variant
@@ -30,8 +30,10 @@ F64 = torch.float64
 
 
 @dataclass
-class Violations:
+class Violations(Remembers):
     """Counts over the steps of R runs: how often each statement, and each tightened one, fails."""
+
+    remembered = ("count", "seen")
 
     runs: int
 
@@ -49,8 +51,10 @@ class Violations:
         self.seen[name] = self.seen.get(name, zero) + applies
 
 
-class Phase:
+class Phase(Remembers):
     """Follows R runs of one task and one activation, and checks every step."""
+
+    remembered = ("w", "checks", "r", "s", "early", "loss_s", "log_margin_s", "series")
 
     def __init__(
         self, p: Parameters, task: Task, activation: str, runs: list[Run], eta: Tensor
@@ -90,7 +94,7 @@ class Phase:
         return state, g
 
     def enter(self, step: int, now: lemmas.State) -> None:
-        """Notes the first steps at which (4) and (5) hold, and at which 1000 times (4) does."""
+        """Notes the first steps at which (4) and (5) hold, and at which 1000 times (4) does; records on the grid."""
         c, eta = self.c, self.eta
         four = 1 / (eta * (2 * c.rho**2 + c.beta))
         five = torch.tensor([theory.stable_threshold(c, float(e), self.n) for e in eta], dtype=F64)
@@ -102,6 +106,10 @@ class Phase:
             first = getattr(self, name)
             hit = (now.loss <= threshold) & torch.isinf(first)
             setattr(self, name, torch.where(hit, float(step), first))
+        if step in self.due:
+            values = (now.loss, now.norm, now.smallest / now.norm, log_c)
+            for name, value in zip(self.series, values, strict=True):
+                self.series[name].append(value)
 
     def check(self, step: int, now: lemmas.State, after: lemmas.State) -> None:
         """Every statement about the step from `now` to `after`."""
@@ -133,23 +141,15 @@ class Phase:
 
     def follow(self, context: Context, label: str) -> None:
         """All steps."""
-        progress = context.progress(self.p.steps, label)
-        now, g = self.look()
-        for step in itertools.count():
+        seen: tuple[lemmas.State, Tensor] | None = None
+        for step in follow(self.p.steps, context.progress(self.p.steps, label), self, every=10):
+            now, g = seen or self.look()
             self.enter(step, now)
-            if step in self.due:
-                log_c = theory.log_modified_margin(now.loss, now.norm, self.c, self.eta, self.n)
-                values = (now.loss, now.norm, now.smallest / now.norm, log_c)
-                for name, value in zip(self.series, values, strict=True):
-                    self.series[name].append(value)
-            if step == self.p.steps:
-                break
             shrink = self.decayed * (self.s <= step)
             self.w = self.w - self.eta[:, None, None] * (g + shrink[:, None, None] * self.w)
-            after, g = self.look()
-            self.check(step, now, after)
-            now = after
-            progress.advance(1)
+            seen = self.look()
+            self.check(step, now, seen[0])
+        self.enter(self.p.steps, (seen or self.look())[0])
 
 
 @torch.no_grad()

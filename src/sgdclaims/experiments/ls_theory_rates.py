@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sgdclaims.dynamics.descent import Progress
+from sgdclaims.dynamics.loop import Progress, Remembers, follow
 from sgdclaims.dynamics.recorder import log_grid
 from sgdclaims.experiments.base import Context, Outcome, Run, by_variant
 from sgdclaims.experiments.large_stepsize_task import RISE, Task, starts, xor
@@ -35,8 +35,10 @@ def two_point_task(gamma: float) -> Task:
     return Task(two_points.points(gamma), torch.ones(2, dtype=F64))
 
 
-class Descent:
+class Descent(Remembers):
     """R runs of gradient descent on the risk of b f, each with its start, stepsize and b."""
+
+    remembered = ("w", "rises", "last_rise", "floor", "monotone_at", "_before")
 
     def __init__(self, task: Task, w: Tensor, eta: Tensor, b: float | Tensor = 1.0) -> None:
         self.task, self.w, self.eta = task, w, eta
@@ -68,14 +70,15 @@ class Descent:
 
     def run(self, steps: int, due: Sequence[int], progress: Progress) -> dict[int, Tensor]:
         """The risks at the steps in `due`, and at the last one."""
-        seen = {}
+        seen: dict[int, Tensor] = {}
         wanted = {*due, steps}
-        for t in range(steps + 1):
+        for t in follow(steps, progress, self, seen, every=200):
             loss = self.step(t)
             if t in wanted:
                 seen[t] = loss
                 self.monotone_at[t] = self.rises == 0
-        progress.advance(steps)
+        seen[steps] = self.step(steps)
+        self.monotone_at[steps] = self.rises == 0
         return seen
 
 

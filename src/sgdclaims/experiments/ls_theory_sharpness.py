@@ -11,13 +11,14 @@ there. float64.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from sgdclaims.datasets.images import two_classes
 from sgdclaims.dynamics.curvature import top_eigenvalue
+from sgdclaims.dynamics.loop import Remembers, follow
 from sgdclaims.dynamics.recorder import linear_grid, log_grid
 from sgdclaims.dynamics.streams import Streams
 from sgdclaims.experiments.base import Context, Outcome, Run, by_variant, grid
@@ -61,16 +62,20 @@ def measure_xor(p: Parameters, context: Context, outcome: Outcome) -> None:
     before = torch.full((len(runs),), torch.inf, dtype=F64)
     last_rise = torch.full_like(before, -1)
     sharpness: list[Tensor] = []
-    for step in range(p.xor_steps + 1):
+
+    def look(step: int) -> None:
         loss = margin_net.logistic(margin_net.forward(w, task.x, PHI) * task.y).mean(dim=1)
-        last_rise = torch.where(~(loss <= before * (1 + RISE)), float(step), last_rise)
-        before = loss
+        last_rise[~(loss <= before * (1 + RISE))] = step
+        before.copy_(loss)
         if step in due:
             top = torch.linalg.eigvalsh(hessian(w.reshape(len(runs), -1)))[:, -1]
             sharpness.append(top * eta / 2)
+
+    for step in follow(p.xor_steps, progress, w, before, last_rise, sharpness, every=10):
+        look(step)
         (g,) = gradient((w,), (task.x, task.y))
-        w = w - eta[:, None, None] * g
-        progress.advance(1)
+        w.sub_(eta[:, None, None] * g)
+    look(p.xor_steps)
     series = torch.stack(sharpness)
     outcome.add_series("relative_sharpness", schedule, series, runs)
     outcome.add_series("last_rise", [0], last_rise[None], runs)
@@ -89,8 +94,33 @@ def measure_xor(p: Parameters, context: Context, outcome: Outcome) -> None:
     )
 
 
-def mlp_path(p: Parameters, x: Tensor, y: Tensor, seed: int) -> tuple[Risk, Iterator[Weights]]:
-    """The GELU network's risk and its weights step by step."""
+class Path(Remembers):
+    """Gradient descent on a risk, and the largest eigenvalue of its Hessian along the way."""
+
+    remembered = ("weights", "vector", "worst", "values")
+
+    def __init__(self, risk: Risk, weights: Weights, eta: float) -> None:
+        self._risk, self._slope, self._eta = risk, torch.func.grad(risk), eta
+        self.weights, self.vector = weights, weights
+        self.worst = 0.0  # residual of the power iteration
+        self.values: list[float] = []
+
+    def look(self, iterations: int) -> None:
+        """Measures now, from the last measurement's vector."""
+        top, self.vector, residual = top_eigenvalue(
+            self._risk, self.weights, self.vector, iterations
+        )
+        self.values.append(top)
+        self.worst = max(self.worst, residual)
+
+    def step(self) -> None:
+        """One step of gradient descent."""
+        slopes = self._slope(self.weights)
+        self.weights = tuple(w - self._eta * g for w, g in zip(self.weights, slopes, strict=True))
+
+
+def mlp_path(p: Parameters, x: Tensor, y: Tensor, seed: int) -> Path:
+    """The GELU network, four layers deep."""
     streams = Streams([seed], "init")
     sizes = [x.shape[1], *[p.width] * p.hidden_layers, 1]
     weights = tuple(
@@ -101,12 +131,10 @@ def mlp_path(p: Parameters, x: Tensor, y: Tensor, seed: int) -> tuple[Risk, Iter
     def risk(w: Weights) -> Tensor:
         return margin_net.logistic(mlp.forward(w, x)[0] * y).mean()
 
-    return risk, descend(risk, weights, p.mlp_stepsize)
+    return Path(risk, weights, p.mlp_stepsize)
 
 
-def shallow_path(
-    p: Parameters, x: Tensor, y: Tensor, seed: int, *, linear: bool
-) -> tuple[Risk, Iterator[Weights]]:
+def shallow_path(p: Parameters, x: Tensor, y: Tensor, seed: int, *, linear: bool) -> Path:
     """The two-layer network, or a linear predictor from w = 0."""
 
     def risk(w: Weights) -> Tensor:
@@ -115,15 +143,7 @@ def shallow_path(
 
     start = starts([seed], p.m, x.shape[1], x.shape[1] ** -0.5)[0]
     first = torch.zeros(x.shape[1], dtype=F64) if linear else start
-    return risk, descend(risk, (first,), p.two_layer_stepsize)
-
-
-def descend(risk: Risk, weights: Weights, eta: float) -> Iterator[Weights]:
-    """Gradient descent; yields the weights before every step."""
-    slope = torch.func.grad(risk)
-    while True:
-        yield weights
-        weights = tuple(w - eta * g for w, g in zip(weights, slope(weights), strict=True))
+    return Path(risk, (first,), p.two_layer_stepsize)
 
 
 def measure_cifar(p: Parameters, context: Context, outcome: Outcome) -> None:
@@ -142,22 +162,19 @@ def measure_cifar(p: Parameters, context: Context, outcome: Outcome) -> None:
             "two_layer": shallow_path(p, bounded.x, bounded.y, seed, linear=False),
             "linear": shallow_path(p, bounded.x, bounded.y, seed, linear=True),
         }
-        for variant, (risk, path) in paths.items():
-            values, worst, vector = [], 0.0, None
-            for step, weights in zip(range(p.cifar_steps + 1), path, strict=False):
+        for variant, path in paths.items():
+            noise = Streams([seed], "power")
+            path.vector = tuple(noise.normal(*w.shape, dtype=F64)[0] for w in path.weights)
+            for step in follow(p.cifar_steps, progress, path):
                 if step in due:
-                    if vector is None:
-                        noise = Streams([seed], "power")
-                        vector = tuple(noise.normal(*w.shape, dtype=F64)[0] for w in weights)
-                    top, vector, residual = top_eigenvalue(risk, weights, vector, p.iterations)
-                    values.append(top)
-                    worst = max(worst, residual)
-                progress.advance(1 if step else 0)
-            series = torch.tensor(values, dtype=F64)
+                    path.look(p.iterations)
+                path.step()
+            path.look(p.iterations)
+            series = torch.tensor(path.values, dtype=F64)
             outcome.add_series("sharpness", schedule, series[:, None], [Run(variant, seed)])
             # A linear predictor starts at its maximum, up to the power iteration's residual.
             ratios.setdefault(variant, {})[seed] = float(series.max() / series[0])
-            residuals.setdefault(variant, {})[seed] = worst
+            residuals.setdefault(variant, {})[seed] = path.worst
     outcome.quantity(
         "sharpening",
         ratios,

@@ -11,14 +11,15 @@ The paper's figure is a drawing without parameters; ours is drawn from runs, and
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor
 
 from sgdclaims.dynamics.descent import descend
+from sgdclaims.dynamics.loop import Remembers
 from sgdclaims.dynamics.recorder import Recorder, Weights, log_grid
-from sgdclaims.dynamics.samplers import Batch, block_length
+from sgdclaims.dynamics.samplers import Batch, Batches, Sampler, block_length
 from sgdclaims.dynamics.streams import Streams
 from sgdclaims.experiments.base import Context, Outcome, Run, by_variant, grid
 from sgdclaims.models import scale_invariant
@@ -29,8 +30,10 @@ F64 = torch.float64
 FLOW_STEPS = 2000  # by then the flow has been at the minimum for long
 
 
-class Radius(Recorder):
+class Radius(Remembers, Recorder):
     """Checks |theta'|^2 = |theta|^2 + eta^2 |g|^2 at every step; records the path on a grid."""
+
+    remembered = ("steps", "_values", "_before", "step_length", "falls", "worst_gap")
 
     def __init__(self, schedule: list[int], eta: float) -> None:
         super().__init__(schedule, lambda w, step: {"theta": w[0], "radius": w[0].norm(dim=1)})  # noqa: ARG005
@@ -59,12 +62,14 @@ class Radius(Recorder):
             super().record(step, weights)
 
 
-def targets(streams: Streams, runs: int, noise: float) -> Iterator[Batch]:
+def targets(streams: Streams, runs: int, noise: float) -> Batches:
     """Random target angles (R,), one per step."""
     length = block_length(runs, 1)
-    while True:
-        for z in (noise * streams.normal(length, dtype=F64)).mT.contiguous().unbind():
-            yield (z,)
+
+    def draw() -> Iterable[Batch]:
+        return ((z,) for z in (noise * streams.normal(length, dtype=F64)).mT.contiguous().unbind())
+
+    return Sampler(streams, draw)
 
 
 def mean_gradient(weights: Weights, noise: float) -> Weights:

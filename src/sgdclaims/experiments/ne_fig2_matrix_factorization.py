@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from sgdclaims.dynamics.descent import descend
+from sgdclaims.dynamics.loop import Remembers
 from sgdclaims.dynamics.recorder import Recorder, Weights, linear_grid
 from sgdclaims.dynamics.samplers import constant, gaussian_teacher
 from sgdclaims.dynamics.streams import Streams
@@ -41,8 +42,10 @@ class Stack:
     gains: Tensor
 
 
-class Watcher:
+class Watcher(Remembers):
     """Records both sides of (13) and keeps their sums over the last fifth of the recorded steps."""
+
+    remembered = ("left", "right")
 
     def __init__(self, p: Parameters, sigma_eps: Tensor, schedule: list[int]) -> None:
         self._ones, self._eye = torch.ones(p.dimension), torch.eye(p.dimension)

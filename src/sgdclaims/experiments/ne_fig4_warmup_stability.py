@@ -13,6 +13,7 @@ eta of the Xavier and GD curves, and gradient descent on the population loss (an
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -73,12 +74,9 @@ def warm_up(curves: list[Curve], eta: float) -> Schedule:
     low = torch.tensor([curve.eta_min for curve in curves])
     changes = sorted({0, *switch.tolist()})
     phases = {step: torch.where(step >= switch, eta, low) for step in changes}
-    current = phases[0]
 
     def at(step: int) -> Tensor:
-        nonlocal current
-        current = phases.get(step, current)
-        return current
+        return phases[changes[bisect.bisect_right(changes, step) - 1]]
 
     return at
 

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from sgdclaims.dynamics.descent import descend
+from sgdclaims.dynamics.loop import Remembers
 from sgdclaims.dynamics.recorder import Recorder, Weights, linear_grid
 from sgdclaims.dynamics.samplers import constant, gaussian_teacher
 from sgdclaims.dynamics.streams import Streams
@@ -29,8 +30,10 @@ ALLOWANCE = 1e-13
 F64 = torch.float64
 
 
-class EveryStep(Recorder):
+class EveryStep(Remembers, Recorder):
     """Counts the steps on which a squared norm falls, at every step; records on the grid."""
+
+    remembered = ("steps", "_values", "_previous", "falls")
 
     def __init__(self, schedule: list[int]) -> None:
         super().__init__(schedule, lambda weights, step: self.norms(weights))  # noqa: ARG005

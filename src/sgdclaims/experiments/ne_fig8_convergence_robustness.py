@@ -11,7 +11,6 @@ Inferred: kappa 1/2 (with the sum the stated stepsize diverges). Ours: phi, the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -94,7 +93,7 @@ def train(
         return {"misalignment": gap / left, "gap": gap}
 
     recorder = Recorder(linear_grid(cell.steps, p.points), measure)
-    batches: Iterator[Weights] = constant()
+    batches = constant()
     if noisy:
         streams = Streams(range(p.seeds), "data")
         batches = gaussian_teacher(streams, p.seeds, cell.batch_size, eye, sigma_x, ones)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from sgdclaims.dynamics.descent import descend
+from sgdclaims.dynamics.loop import Remembers
 from sgdclaims.dynamics.recorder import Recorder, Weights, linear_grid
 from sgdclaims.dynamics.samplers import gaussian_teacher
 from sgdclaims.dynamics.streams import Streams
@@ -203,6 +204,25 @@ def measure_hessian(p: Parameters, outcome: Outcome, start: Weights, sigma_x: Te
     )
 
 
+class LateSums(Remembers):
+    """Sums of both sides of (13) and of W W^T and U^T U over the last recorded steps."""
+
+    remembered = ("sums",)
+
+    def __init__(self, steps: int, sigma_x: Tensor, sigma_eps: Tensor) -> None:
+        self._from, self._eye = FROM * steps, torch.eye(len(sigma_x))
+        self._sigma_x, self._sigma_eps = sigma_x, sigma_eps
+        self.sums = [torch.zeros(())] * 4
+
+    def __call__(self, weights: Weights, step: int) -> dict[str, Tensor]:
+        if step >= self._from:
+            w, u = weights
+            gamma_w, gamma_u = theory.gammas(w, u, self._eye, self._sigma_x, self._sigma_eps)
+            sides = *theory.equilibrium_sides(w, u, gamma_w, gamma_u), w @ w.mT, u.mT @ u
+            self.sums = [old + new for old, new in zip(self.sums, sides, strict=True)]
+        return {}
+
+
 def measure_weight_decay(p: Parameters, context: Context, outcome: Outcome) -> None:
     """Relative residual of (13) after SGD with weight decay, for every form of the shift (E3)."""
     sigma_x = torch.linspace(0.5, 1.5, p.dimension)
@@ -211,18 +231,7 @@ def measure_weight_decay(p: Parameters, context: Context, outcome: Outcome) -> N
     for batch in p.decay_batches:
         gamma = p.decay_shift * p.kappa**2 * p.decay_eta / batch
         steps = p.decay_steps * batch
-        sums = [torch.zeros(())] * 4
-
-        def add(
-            weights: Weights, step: int, total: list[Tensor] = sums, last: int = steps
-        ) -> dict[str, Tensor]:
-            if step >= FROM * last:
-                w, u = weights
-                gamma_w, gamma_u = theory.gammas(w, u, eye, sigma_x, sigma_eps)
-                sides = *theory.equilibrium_sides(w, u, gamma_w, gamma_u), w @ w.mT, u.mT @ u
-                total[:] = [old + new for old, new in zip(total, sides, strict=True)]
-            return {}
-
+        late = LateSums(steps, sigma_x, sigma_eps)
         seeds = range(p.seeds)
         streams = Streams(seeds, "decay init")
         start = (
@@ -235,11 +244,11 @@ def measure_weight_decay(p: Parameters, context: Context, outcome: Outcome) -> N
             gaussian_teacher(Streams(seeds, "decay"), p.seeds, batch, eye, sigma_x, sigma_eps),
             eta=p.decay_eta,
             steps=steps,
-            recorder=Recorder(linear_grid(steps, 3000), add),
+            recorder=Recorder(linear_grid(steps, 3000), late),
             weight_decay=2 * gamma,
             progress=context.progress(steps, f"weight decay, batch {batch}"),
         )
-        left, right, outer_w, outer_u = sums
+        left, right, outer_w, outer_u = late.sums
         size = left.square().sum((1, 2)).sqrt()
         shifts = noether.weight_decay_shifts(gamma, p.decay_eta, batch, p.kappa)
         for form, shift in shifts.items():

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from sgdclaims.dynamics.descent import descend
 from sgdclaims.dynamics.flow import Field, runge_kutta
+from sgdclaims.dynamics.loop import follow
 from sgdclaims.dynamics.recorder import Recorder, Weights, linear_grid
 from sgdclaims.dynamics.samplers import gaussian_teacher
 from sgdclaims.dynamics.streams import Streams
@@ -216,14 +217,14 @@ def measure_stability(p: Parameters, context: Context, outcome: Outcome) -> None
     """R^2 of the log critical stepsize on ln Tr Hess L and on ln lambda_max, over random minima."""
     gains: dict[str, dict[int, float]] = {}
     r2: dict[str, dict[int, float]] = {}
-    progress = context.progress(p.seeds * p.problems, "critical stepsizes")
-    for seed in range(p.seeds):
-        found = [
+    found: dict[int, list[tuple[float, ...]]] = {}
+    for seed in follow(p.seeds, context.progress(p.seeds, "critical stepsizes, seeds"), found):
+        found[seed] = [
             critical(seed, number, p.kappa, p.stability_steps, p.stability_etas)
             for number in range(p.problems)
         ]
-        progress.advance(p.problems)
-        trace, top, *limits = torch.tensor(found, dtype=F64).log().mT
+    for seed, problems in found.items():
+        trace, top, *limits = torch.tensor(problems, dtype=F64).log().mT
         for variant, limit in zip(("sgd", "gd"), limits, strict=True):
             fits = {
                 name: float(correlation(x[:, None], limit[:, None])[0] ** 2)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from sgdclaims.dynamics.recorder import Weights
-from sgdclaims.dynamics.samplers import Batch, constant, gaussian_teacher
+from sgdclaims.dynamics.samplers import Batches, constant, gaussian_teacher
 from sgdclaims.dynamics.streams import Streams
 
 
@@ -29,7 +29,7 @@ def initial(
     return w, u
 
 
-def fresh_samples(seeds: Sequence[int], batch_size: int, sigma_eps: Tensor) -> Iterator[Batch]:
+def fresh_samples(seeds: Sequence[int], batch_size: int, sigma_eps: Tensor) -> Batches:
     """x ~ N(0, I), y = x + eps, new at every step."""
     ones = torch.ones(len(sigma_eps))
     streams = Streams(seeds, "data")
@@ -38,7 +38,7 @@ def fresh_samples(seeds: Sequence[int], batch_size: int, sigma_eps: Tensor) -> I
     )
 
 
-def fixed_samples(seeds: Sequence[int], samples: int, sigma_eps: Tensor) -> Iterator[Batch]:
+def fixed_samples(seeds: Sequence[int], samples: int, sigma_eps: Tensor) -> Batches:
     """One sample per run, the same at every step: full-batch gradient descent."""
     ones = torch.ones(len(sigma_eps))
     eye = torch.eye(len(sigma_eps))
