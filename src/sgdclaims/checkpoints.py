@@ -97,7 +97,6 @@ class Checkpoints:
             put_back(part, state)
         step = int(saved["step"])
         self._inside = step < total
-        LOG.info("loop %d goes on from step %d of %d", self._loop + 1, step, total)
         return step
 
     def _read(self) -> dict[str, State] | None:
