@@ -10,9 +10,11 @@ import pytest
 import workspace
 
 FIGURE = "qs_fig1_stability"
+ASKS = "{threads} {resources.mem_mb} {resources.runtime}"
 # Like a scheduler that hands a job nothing of the user's environment; prints the job's id.
 SUBMIT = """#!/bin/sh
-env -i HOME="$HOME" PATH=/usr/bin:/bin sh "$1" >"$1.log" 2>&1 &
+env -i HOME="$HOME" PATH=/usr/bin:/bin sh "$4" >"$4.log" 2>&1 &
+echo "$1 $2 $3" >>"$0.asked"
 echo $!
 """
 
@@ -28,12 +30,20 @@ def test_one_figure_through_a_submit_command(tmp_path):
     done = workspace.run(
         folder,
         *("snakemake", "--workflow-profile", "profiles/cluster-generic"),
-        *("--cluster-generic-submit-cmd", str(submit), "--seconds-between-status-checks", "1"),
+        *(
+            "--cluster-generic-submit-cmd",
+            f"{submit} {ASKS}",
+            "--seconds-between-status-checks",
+            "1",
+        ),
         *("--config", "scale=quick", "--", FIGURE),
     )
     said = done.stdout + done.stderr
     assert done.returncode == 0, said
     assert said.count("with external jobid") == 1, said
+    threads, memory, minutes = (tmp_path / "submit.asked").read_text().split()
+    assert (threads, memory) == ("1", "2000")
+    assert int(minutes) >= 60
     assert (folder / f"figures/{FIGURE}.pdf").is_file()
 
 
