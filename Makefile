@@ -7,7 +7,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # Jobs set their own number of threads; the libraries' pools must not multiply it.
 READY := $(VENV)/.ready
 
-.PHONY: reproduce test test-fast lint bench clean
+.PHONY: reproduce test test-fast test-cluster lint bench clean
 .DEFAULT_GOAL := reproduce
 
 $(READY): envs/requirements.txt pyproject.toml
@@ -27,6 +27,10 @@ test: $(READY)
 
 test-fast: $(READY)
 	pytest -m 'not slow'
+
+# On a SLURM that answers, or that the script SLURM=<path> starts.
+test-cluster: $(READY)
+	$(if $(SLURM),SGDCLAIMS_TEST_SLURM=$(abspath $(SLURM))) pytest tests/cluster
 
 lint: $(READY)
 	ruff check .

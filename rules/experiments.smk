@@ -16,6 +16,10 @@ rule train:
     conda:
         ENVIRONMENT
     threads: lambda w: FIGURES[w.figure].entry.threads
+    # Schedulers read these. A job that was killed for memory or time gets more of both.
+    resources:
+        mem_mb=lambda w, attempt: FIGURES[w.figure].needs(w.scale).mem_mb * attempt,
+        runtime=lambda w, attempt: FIGURES[w.figure].needs(w.scale).minutes * attempt,
     params:
         parameters=lambda w: json.dumps(
             FIGURES[w.figure]

@@ -52,15 +52,20 @@ def build(folder: Path) -> Path:
     return folder
 
 
-def run(folder: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command of the environment in the checkout; output as text, status not checked."""
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    """The environment of a command in the checkout."""
     scripts = Path(sys.executable).parent
-    env = {
+    return {
         **os.environ,
         "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(folder / "src"),
-        **environment,
+        **more,
     }
+
+
+def run(folder: Path, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command of the environment in the checkout; output as text, status not checked."""
+    env = environment(folder, **more)
     return subprocess.run(
         command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=600
     )

@@ -44,6 +44,13 @@ class Settings(Strict):
     )
 
 
+class Needs(Strict):
+    """What the training job of a figure asks of a scheduler in its first attempt."""
+
+    mem_mb: int = Field(2000, ge=100, description="memory in MB, well above the measured peak")
+    minutes: int = Field(60, ge=1, description="wall-clock limit, well above the measured time")
+
+
 class FigureEntry(Strict):
     """One figure in a paper's YAML file."""
 
@@ -52,6 +59,9 @@ class FigureEntry(Strict):
     datasets: list[Literal["mnist", "cifar10"]] = []
     threads: int = Field(1, ge=1, le=64)
     long: bool = Field(False, description="train it first: nothing else should wait for it")
+    needs: dict[Scale, Needs] = Field(
+        {}, description="for schedulers, per scale; paper falls back on standard, all on defaults"
+    )
     base: dict[str, Any]
     quick: dict[str, Any] = {}
     standard: dict[str, Any] = {}
@@ -79,6 +89,14 @@ class Figure:
     paper: str
     entry: FigureEntry
     file: Path
+
+    def needs(self, scale: str) -> Needs:
+        """What its training job asks of a scheduler: the scale's entry, for `paper` else standard's, else defaults."""
+        given = self.entry.needs
+        asked = given.get(check_scale(scale))
+        if asked is None and scale == "paper":
+            asked = given.get("standard")
+        return asked or Needs()
 
     def parameters(self, scale: str, seeds: int | None = None) -> FigureParameters:
         """The validated parameters at a scale; `seeds` overrides the number of seeds.

@@ -54,7 +54,8 @@ def build_parser() -> argparse.ArgumentParser:
     report = add("report", "write claims.csv, report.md and report.html")
     gate = add("gate", "exit with status 1 if a binding verdict is not the expected one")
     verdicts = add("verdicts", "print the table of verdicts")
-    for sub in (train, judge, plot, report, gate, verdicts):
+    cost = add("cost", "estimate what a scale costs, from the times of a standard run")
+    for sub in (train, judge, plot, report, gate, verdicts, cost):
         sub.add_argument("--scale", default="standard", help=SCALE_HELP)
     add("reference", "make docs/reference/ and the README's part from results/standard")
     add("list", "show papers, figures, claims and which have results")

@@ -69,6 +69,10 @@ def run(places: Places, step: str, scale: str) -> int:
 
             root = places.claims.parent
             write_reference(root, gather(places, "standard"), places.figures)
+        case "cost":
+            from sgdclaims.report.cost import cost_table, costs
+
+            print(cost_table(costs(places.catalog(), places.results, scale), scale))
         case "list":
             from sgdclaims.report.listing import listing
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 MIRROR = "SGDCLAIMS_MIRROR"
@@ -10,9 +11,13 @@ SOURCE = "SGDCLAIMS_DATA_SOURCE"
 
 
 def share_package(source: Path) -> None:
-    """Lets the jobs import the checkout's own package, also where it is not installed."""
-    known = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(source), known]))
+    """Lets the jobs import the checkout's own package, also where it is not installed.
+
+    And lets them find this very Python: a scheduler may start a job without the user's PATH.
+    """
+    for variable, first in (("PYTHONPATH", source), ("PATH", Path(sys.executable).parent)):
+        known = os.environ.get(variable)
+        os.environ[variable] = os.pathsep.join(filter(None, [str(first), known]))
 
 
 def share_data_source(source: str, mirror: str | None) -> Path | None:
