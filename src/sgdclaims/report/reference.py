@@ -90,7 +90,11 @@ def with_part(readme: str, part: str) -> str:
 
 
 def write_reference(root: Path, results: Results, figures: Path) -> None:
-    """Replaces docs/reference/ and the README's part by the given results."""
+    """Replaces docs/reference/ and the README's part by the given results.
+
+    Raises UserError, before anything is written, when a figure has no results or not those of a commit.
+    """
+    _refuse_incomplete(results, figures)
     folder = root / FOLDER
     table = claims_csv(results)
     texts = {
@@ -106,7 +110,34 @@ def write_reference(root: Path, results: Results, figures: Path) -> None:
             temporary.write_text(text, encoding="utf-8")
     for figure in results.figures:
         picture = figures / f"{figure.figure.id}.png"
-        if not picture.is_file():
-            raise UserError(f"{picture} does not exist", "Run `snakemake` at standard scale first.")
         with atomic(folder / picture.name) as temporary:
             temporary.write_bytes(picture.read_bytes())
+
+
+def _refuse_incomplete(results: Results, figures: Path) -> None:
+    """Raises UserError that names what is missing for a reference run."""
+    remedy = f"Run `snakemake --cores all` at {results.scale} scale first."
+    problems: list[str] = []
+    for found in results.figures:
+        name = found.figure.id
+        if found.quantities is None or not found.is_judged:
+            problems.append(f"results/{results.scale}/{name}")
+        elif not (figures / f"{name}.png").is_file():
+            problems.append(f"{figures / name}.png")
+    if problems:
+        some = ", ".join(problems[:3]) + (" ..." if len(problems) > 3 else "")
+        raise UserError(
+            f"the reference run lacks {len(problems)} of {len(results.figures)} figures: {some}",
+            remedy,
+        )
+    dirty = [
+        found.figure.id
+        for found in results.figures
+        if found.quantities and found.quantities.environment.get("dirty")
+    ]
+    if dirty:
+        raise UserError(
+            f"the results of {', '.join(dirty[:3])}{' ...' if len(dirty) > 3 else ''} come from a source tree "
+            "with uncommitted changes",
+            "Commit them, and train these figures again.",
+        )
