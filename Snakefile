@@ -46,5 +46,6 @@ rule all:
     default_target: True
     input:
         [figure_files(name) for name in FIGURES],
-        f"results/{SETTINGS.scale}/report.html",
+        multiext(f"results/{SETTINGS.scale}/report", ".html", ".md"),
+        f"results/{SETTINGS.scale}/claims.csv",
         f"results/{SETTINGS.scale}/gate.passed",

@@ -33,6 +33,11 @@ class Judged:
         """Whether the verdict is the expected one."""
         return self.verdict.verdict == self.verdict.expected
 
+    @property
+    def waiting(self) -> bool:
+        """Whether there are no results for it: neither good nor bad news, though the gate stays shut."""
+        return self.verdict.verdict == "NOT RUN" and self.claim.not_run is None
+
 
 @dataclass(frozen=True)
 class FigureResults:
@@ -110,9 +115,12 @@ class Results:
         counts = self.counts
         reproduced = counts["REPRODUCED"]
         failed = sum(j.verdict.verdict == "NOT REPRODUCED" and j.as_expected for j in self.judged)
+        waiting = sum(judged.waiting for judged in self.judged)
+        unexpected = sum(not judged.waiting for judged in self.unexpected)
         return (
             f"{reproduced} of {len(self.judged)} claims reproduced at scale {self.scale}, "
-            f"{failed} not reproduced as expected, {len(self.unexpected)} unexpected"
+            f"{failed} not reproduced as expected, {unexpected} unexpected"
+            + (f", {waiting} without results yet" if waiting else "")
         )
 
 

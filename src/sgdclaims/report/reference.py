@@ -14,7 +14,7 @@ from pathlib import Path
 from sgdclaims.claims.schema import Claim
 from sgdclaims.errors import UserError
 from sgdclaims.report.collect import Results
-from sgdclaims.report.table import cell, claims_csv, report_markdown
+from sgdclaims.report.table import bounds_of, cell, claims_csv, number, report_markdown
 from sgdclaims.results import atomic
 
 FOLDER = Path("docs/reference")
@@ -52,7 +52,8 @@ def errata(claims: list[Claim], table: str) -> str:
         "papers were read in a machine-extracted copy: a printed form may be a slip of the extraction.",
         "",
     ]
-    for name in sorted({claim.erratum for claim in claims if claim.erratum}):
+    names = {claim.erratum for claim in claims if claim.erratum}
+    for name in sorted(names, key=_natural):
         lines += [
             f"## {name}",
             "",
@@ -63,8 +64,9 @@ def errata(claims: list[Claim], table: str) -> str:
             if claim.erratum != name:
                 continue
             row = rows.get(claim.id, {})
-            measured = f"{float(row['estimate']):.4g}" if row.get("estimate") else "-"
             check = claim.check.words() if claim.check else "-"
+            estimate = row.get("estimate")
+            measured = number(float(estimate), bounds_of(check)) if estimate else "-"
             reason = claim.because or claim.not_run
             why = f" {reason}" if reason else ""
             verdict = f"{row.get('verdict', 'NOT RUN')}{':' if why else ''}{why}"
@@ -79,6 +81,12 @@ def errata(claims: list[Claim], table: str) -> str:
             ]
         lines.append("")
     return "\n".join(lines)
+
+
+def _natural(name: str) -> tuple[str, int]:
+    """NE-E9 before NE-E10."""
+    head, _, number = name.rpartition("E")
+    return head, int(number)
 
 
 def with_part(readme: str, part: str) -> str:
