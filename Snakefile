@@ -15,10 +15,14 @@ sys.path.insert(0, str(SOURCE))
 
 from snakemake.exceptions import WorkflowError
 
-from sgdclaims import surroundings
+from sgdclaims import catalog, surroundings
 from sgdclaims.errors import UserError
 
 surroundings.share_package(SOURCE)
+try:  # Snakemake itself would take a key given twice, and name no file where the YAML is broken.
+    catalog.read_yaml(Path("config/config.yaml"), catalog.Settings)
+except UserError as mistake:
+    raise WorkflowError(str(mistake)) from None
 
 
 configfile: "config/config.yaml"
@@ -42,5 +46,6 @@ rule all:
     default_target: True
     input:
         [figure_files(name) for name in FIGURES],
-        f"results/{SETTINGS.scale}/report.html",
+        multiext(f"results/{SETTINGS.scale}/report", ".html", ".md"),
+        f"results/{SETTINGS.scale}/claims.csv",
         f"results/{SETTINGS.scale}/gate.passed",

@@ -26,6 +26,8 @@ rule train:
             .parameters(w.scale, SETTINGS.seeds)
             .model_dump(mode="json")
         ),
+        # The command reads it from the configuration: another number changes the last digits.
+        pool=lambda w: FIGURES[w.figure].entry.threads,
         seeds=f"--seeds {SETTINGS.seeds}" if SETTINGS.seeds else "",
     message:
         "Training {wildcards.figure} at scale {wildcards.scale}"

@@ -26,7 +26,10 @@ rule report:
 
 rule gate:
     # Last: by the time it can fail, every figure and the report are on disk.
+    # It reads the results themselves: a damaged file that was set aside must be made again.
     input:
+        rules.report.input.quantities,
+        rules.report.input.verdicts,
         f"results/{SETTINGS.scale}/claims.csv",
     output:
         touch(f"results/{SETTINGS.scale}/gate.passed"),

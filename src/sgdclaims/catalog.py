@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-import yaml
 from pydantic import Field, ValidationError
 
+from sgdclaims import yamlfile
 from sgdclaims.errors import UserError, suggestion
 from sgdclaims.parameters import FigureParameters, model_for
 from sgdclaims.results import Strict, first_error, first_problem
@@ -167,30 +167,37 @@ def check_scale(scale: str) -> Scale:
 
 
 def read_yaml(path: Path, schema: type[Entry]) -> Entry:
-    """Reads a YAML file as `schema`. Raises UserError with file and line or key."""
+    """Reads a YAML file as `schema`. Raises UserError with file, line and key."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError(f"{path} does not exist", "Run from the repository's root.") from None
-    except yaml.YAMLError as problem:
-        mark = getattr(problem, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        what = getattr(problem, "problem", None) or "not valid YAML"
-        raise UserError(f"{path}{line}: {what}", "Correct the YAML there.") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise UserError(f"{path} cannot be read ({problem})") from None
-    return validate(content if content is not None else {}, schema, str(path))
+    except OSError as problem:
+        raise UserError(f"{path} cannot be read ({problem.strerror})") from None
+    except UnicodeDecodeError as problem:
+        raise UserError(f"{path} is not UTF-8 text ({problem.reason})") from None
+    try:
+        content = yamlfile.parse(text)
+    except yamlfile.BadYaml as problem:
+        line = f", line {problem.line}" if problem.line else ""
+        raise UserError(f"{path}{line}: {problem}", "Correct the YAML there.") from None
+    return validate(content if content is not None else {}, schema, str(path), text)
 
 
-def validate(content: object, schema: type[Entry], place: str) -> Entry:
-    """`content` as `schema`. Raises UserError that names the place, the key and the nearest key."""
+def validate(content: object, schema: type[Entry], place: str, text: str = "") -> Entry:
+    """`content` as `schema`.
+
+    Raises UserError that names the place, the key, its line in `text`, and the nearest key.
+    """
     try:
         return schema.model_validate(content)
     except ValidationError as problem:
         kind, loc, _ = first_error(problem)
         known = kind == "extra_forbidden" and len(loc) == 1
         remedy = suggestion(loc[0], schema.model_fields) if known else ""
-        raise UserError(f"{place}: {first_problem(problem)}", remedy) from None
+        line = yamlfile.line_of(text, loc) if text else None
+        where = f"{place}, line {line}" if line else place
+        raise UserError(f"{where}: {first_problem(problem)}", remedy) from None
 
 
 def load(folder: Path = Path("config")) -> Catalog:

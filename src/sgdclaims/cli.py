@@ -6,27 +6,52 @@ Only the chosen step is imported: `--help` and `list` start without torch.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
+import os
 import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from sgdclaims import __version__
 from sgdclaims.errors import Interrupted, UserError
 
+MOST = 1000  # seeds or threads
 SCALE_HELP = "quick, standard or paper (default: standard)"
 DISK_PROBLEMS = {
     errno.ENOSPC: "the disk is full; free some space and run the command again",
     errno.EDQUOT: "the disk quota is used up; free some space and run the command again",
     errno.EROFS: "the folder is read-only; make it writable or choose another checkout",
     errno.EACCES: "permission denied; make the folder writable",
+    errno.EPERM: "permission denied; make the folder writable",
+    errno.EISDIR: "a folder is there, where a file is needed; name another one or move it away",
+    errno.ENOTDIR: "a file is there, where a folder is needed; move it away",
+    errno.EEXIST: "a file is there, where a folder is needed; move it away",
+    errno.ENOENT: "it does not exist; make the folder, or correct the path",
 }
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Complains in one line: the usage stands in `--help`."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises UserError."""
+        raise UserError(message, f"See `{self.prog} --help`.")
+
+
+def positive(text: str) -> int:
+    """A number of threads or seeds, at least 1. Raises ArgumentTypeError."""
+    with contextlib.suppress(ValueError):
+        if 1 <= (number := int(text)) <= MOST:
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {MOST}")
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog="sgdclaims",
         description="Regenerate the papers' figures, measure their claims, judge them.",
     )
@@ -47,8 +72,8 @@ def build_parser() -> argparse.ArgumentParser:
     fetch.add_argument("--mirror", help="folder laid out as torchvision lays out its root")
     fetch.add_argument("--request", default=None, help=argparse.SUPPRESS)
     train = add("train", "run a figure's experiment and measure its quantities", figure=True)
-    train.add_argument("--seeds", type=int, help="number of seeds instead of the figure's own")
-    train.add_argument("--threads", type=int, help="threads instead of the figure's own")
+    train.add_argument("--seeds", type=positive, help="number of seeds instead of the figure's own")
+    train.add_argument("--threads", type=positive, help="threads instead of the figure's own")
     judge = add("judge", "judge a figure's claims with their controls", figure=True)
     plot = add("plot", "draw a figure", figure=True)
     report = add("report", "write claims.csv, report.md and report.html")
@@ -102,11 +127,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point. A user's mistake is one line on standard error and status 2, no traceback."""
-    arguments = build_parser().parse_args(argv)
     from sgdclaims.progress import LOG, log_file_only, start_logging
 
+    start_logging(None)
     try:
-        start_logging(arguments.log)
+        arguments = build_parser().parse_args(argv)
+        if arguments.log:
+            start_logging(arguments.log)
         return run(arguments)
     except UserError as mistake:
         LOG.error("sgdclaims: error: %s", mistake)
@@ -118,9 +145,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout = None  # nothing is left to flush into
         return 0
     except OSError as problem:
-        known = DISK_PROBLEMS.get(problem.errno or 0)
-        if known is None:
-            raise
+        if problem.errno is None:
+            raise  # not the machine's, so ours
+        known = DISK_PROBLEMS.get(problem.errno, os.strerror(problem.errno))
         LOG.error("sgdclaims: error: %s: %s", problem.filename or "output", known)
         return 2
     except Exception:

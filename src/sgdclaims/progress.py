@@ -19,7 +19,7 @@ def start_logging(file: str | None) -> None:
     screen.setFormatter(logging.Formatter("%(message)s"))
     LOG.addHandler(screen)
     if file:
-        log = logging.FileHandler(file, mode="w", encoding="utf-8")
+        log = logging.FileHandler(file, mode="w", encoding="utf-8", errors="backslashreplace")
         log.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
         LOG.addHandler(log)
 

@@ -46,7 +46,7 @@ def gate(places: Places, scale: str) -> int:
             v.verdict,
             v.expected,
             v.quantity or "nothing",
-            with_interval(v.subject),
+            with_interval(v.subject, v.check),
             v.check,
             v.note,
             judged.claim.place,

@@ -7,12 +7,14 @@ as the strings "inf", "-inf"; a quantity that is undefined for a seed is `null` 
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import os
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -26,6 +28,7 @@ Kind = Literal["mean", "proportion", "violations", "exact"]
 VerdictName = Literal[
     "REPRODUCED", "NOT REPRODUCED", "INCONCLUSIVE", "VACUOUS", "STAND-IN", "NOT RUN"
 ]
+LEFTOVER_SECONDS = 600.0  # no file takes this long to write
 TIDY_COLUMNS = ("variant", "seed", "step", "name", "i", "j", "value")
 
 
@@ -125,17 +128,38 @@ def jsonable(value: Any) -> Any:
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Yields a temporary path beside `path`; renames it on success, removes it on failure."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
+    """Yields a temporary path beside `path`; renames it on success, removes it on failure.
+
+    An OSError that names no file, as a full disk's, gets the name of `path`.
+    """
     try:
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path)
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix
+        )
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as problem:
+        if problem.filename is None or Path(str(problem.filename)).name.startswith("."):
+            problem.filename = str(path)
+            problem.filename2 = None
+        raise
+
+
+def _sweep(path: Path) -> None:
+    """Removes the temporaries that killed writers of `path` have left."""
+    oldest = time.time() - LEFTOVER_SECONDS
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*"):
+        with suppress(OSError):  # another writer may have swept it
+            if leftover.stat().st_mtime < oldest:
+                leftover.unlink()
 
 
 def write_model(path: Path, model: BaseModel) -> None:
@@ -145,25 +169,79 @@ def write_model(path: Path, model: BaseModel) -> None:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def read_model(path: Path, schema: type[Model], remedy: str) -> Model:
-    """Reads a JSON file as `schema`.
+def damaged(path: Path, what: str, remedy: str) -> UserError:
+    """The complaint about a file that a step has written and that cannot be right any more.
 
-    Raises UserError when the file is missing, is not JSON, or does not fit the schema.
+    The file is set aside as `<name>.damaged`: Snakemake, which only looks whether it is there, then makes
+    it again in the next call.
+    """
+    aside = path.with_name(f"{path.name}.damaged")
+    try:
+        path.replace(aside)
+    except OSError:  # in a read-only folder the message alone must do
+        return UserError(f"{path}: {what}", remedy)
+    return UserError(f"{path}: {what}; it was set aside as {aside.name}", remedy)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object. Raises ValueError when a key occurs twice."""
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} occurs twice")
+    return table
+
+
+def read_model(path: Path, schema: type[Model], remedy: str, **expected: str) -> Model:
+    """Reads a JSON file as `schema`; its fields must have the `expected` values.
+
+    Raises UserError when the file is missing or unreadable; when it is not JSON, does not fit the schema or
+    belongs to something else, it is set aside as well.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        content = path.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{path} does not exist", remedy) from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise UserError(f"{path} cannot be read ({problem})", remedy) from None
+    except OSError as problem:
+        raise UserError(f"{path} cannot be read ({problem.strerror})", remedy) from None
     try:
-        return schema.model_validate(json.loads(text))
+        found = schema.model_validate(json.loads(content.decode(), object_pairs_hook=_once))
     except json.JSONDecodeError as problem:
-        raise UserError(
-            f"{path}, line {problem.lineno}: not valid JSON ({problem.msg})", remedy
-        ) from None
+        what = f"not valid JSON on line {problem.lineno} ({problem.msg})"
+        raise damaged(path, what, remedy) from None
     except ValidationError as problem:
-        raise UserError(f"{path}: {first_problem(problem)}", remedy) from None
+        raise damaged(path, first_problem(problem), remedy) from None
+    except (ValueError, OverflowError) as problem:  # not UTF-8, a key twice, an endless number
+        raise damaged(path, f"not valid JSON ({problem})", remedy) from None
+    except RecursionError:
+        raise damaged(path, "nested too deeply", remedy) from None
+    for name, value in expected.items():
+        if getattr(found, name) != value:
+            what = f"{name} is {getattr(found, name)!r} and should be {value!r}"
+            raise damaged(path, what, remedy)
+    return found
+
+
+def quantities_of(results: Path, scale: str, figure: str) -> Quantities:
+    """What was measured for a figure at a scale. Raises UserError; see `read_model`."""
+    return read_model(
+        results / scale / figure / "quantities.json",
+        Quantities,
+        f"Run `python -m sgdclaims train {figure} --scale {scale}`.",
+        figure=figure,
+        scale=scale,
+    )
+
+
+def verdicts_of(results: Path, scale: str, figure: str) -> Verdicts:
+    """The verdicts on a figure's claims at a scale. Raises UserError; see `read_model`."""
+    return read_model(
+        results / scale / figure / "verdicts.json",
+        Verdicts,
+        f"Run `python -m sgdclaims judge {figure} --scale {scale}`.",
+        figure=figure,
+        scale=scale,
+    )
 
 
 def first_error(problem: ValidationError) -> tuple[str, tuple[str, ...], str]:

@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sgdclaims import catalog, codegraph
-from sgdclaims.catalog import Catalog, Figure, check_scale
+from sgdclaims.catalog import Catalog, check_scale
 from sgdclaims.progress import LOG, Bar
-from sgdclaims.results import Quantities, Verdicts, atomic, read_model, write_model
+from sgdclaims.results import Quantities, Verdicts, quantities_of, verdicts_of, write_model
 from sgdclaims.surroundings import data_source
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from sgdclaims.claims.schema import Claim
 
 
@@ -73,6 +71,7 @@ def train(places: Places, name: str, scale: str, seeds: int | None, threads: int
     from sgdclaims.checkpoints import Checkpoints, Follower, digest, seconds_between
     from sgdclaims.environment import describe
     from sgdclaims.experiments.base import Context
+    from sgdclaims.trajectories import write_trajectories
 
     torch.set_num_threads(used)
     context = Context(data_dir=places.data)
@@ -107,23 +106,6 @@ def train(places: Places, name: str, scale: str, seeds: int | None, threads: int
     checkpoints.clear()
 
 
-def write_trajectories(path: Path, frame: pd.DataFrame) -> None:
-    """Writes the tidy table; the same table gives the same bytes."""
-    typed = frame.astype(
-        {
-            "variant": "category",
-            "name": "category",
-            "seed": "int32",
-            "step": "int64",
-            "i": "int32",
-            "j": "int32",
-            "value": "float64",
-        }
-    )
-    with atomic(path) as temporary:
-        typed.to_parquet(temporary, index=False, compression="zstd")
-
-
 def claims_of(places: Places, figure: str | None = None) -> list[Claim]:
     """The claims, checked against the catalog; of one figure when named."""
     from sgdclaims.claims import parse
@@ -135,11 +117,7 @@ def claims_of(places: Places, figure: str | None = None) -> list[Claim]:
 
 def read_quantities(places: Places, scale: str, figure: str) -> Quantities:
     """The measured quantities of a figure. Raises UserError when they are missing or malformed."""
-    return read_model(
-        places.of_figure(scale, figure) / "quantities.json",
-        Quantities,
-        f"Run `python -m sgdclaims train {figure} --scale {scale}`.",
-    )
+    return quantities_of(places.results, check_scale(scale), figure)
 
 
 def judge(places: Places, name: str, scale: str) -> Verdicts:
@@ -159,35 +137,14 @@ def plot(places: Places, name: str, scale: str) -> None:
     """Draws a figure from its trajectories; writes `figures/<figure>.pdf` and `.png`."""
     figure = places.catalog().figure(name)
     quantities = read_quantities(places, scale, figure.id)
-    verdicts = read_model(
-        places.of_figure(scale, name) / "verdicts.json",
-        Verdicts,
-        f"Run `python -m sgdclaims judge {name} --scale {scale}`.",
-    )
+    verdicts = verdicts_of(places.results, check_scale(scale), figure.id)
     from sgdclaims.plots.stamp import save, stamp
+    from sgdclaims.trajectories import read_trajectories
 
-    trajectories = read_trajectories(places, figure, scale)
+    trajectories = read_trajectories(
+        places.of_figure(scale, name) / "trajectories.parquet",
+        f"Run `python -m sgdclaims train {name} --scale {scale}`.",
+    )
     drawing = importlib.import_module(f"sgdclaims.plots.{name}").draw(trajectories, quantities)
     stamp(drawing, quantities, verdicts)
     save(drawing, places.figures / name)
-
-
-def read_trajectories(places: Places, figure: Figure, scale: str) -> pd.DataFrame:
-    """The tidy table of a figure. Raises UserError when it is missing or not a table of ours."""
-    import pandas as pd
-    import pyarrow
-
-    from sgdclaims.errors import UserError
-    from sgdclaims.results import TIDY_COLUMNS
-
-    path = places.of_figure(scale, figure.id) / "trajectories.parquet"
-    remedy = f"Run `python -m sgdclaims train {figure.id} --scale {scale}`."
-    try:
-        frame = pd.read_parquet(path)
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist", remedy) from None
-    except (OSError, pyarrow.ArrowInvalid) as problem:
-        raise UserError(f"{path} cannot be read ({problem})", remedy) from None
-    if tuple(frame.columns) != TIDY_COLUMNS:
-        raise UserError(f"{path} does not hold the columns {', '.join(TIDY_COLUMNS)}", remedy)
-    return frame.astype({"variant": str, "name": str})

@@ -86,7 +86,12 @@ def _values(claim: Claim, quantity: Quantity, variant: str) -> dict[str, float]:
             f"{claim.place}: {claim.id}: the quantity has no variant {variant!r}",
             suggestion(variant, quantity.values),
         )
-    return {s: np.nan if v is None else v for s, v in quantity.values[variant].items()}
+    values = {s: np.nan if v is None else v for s, v in quantity.values[variant].items()}
+    if not values:  # of no seeds, everything would be true
+        raise UserError(f"{claim.place}: {claim.id}: the variant {variant!r} has no seeds")
+    if quantity.kind == "violations" and any(v < 0 for v in values.values()):
+        raise UserError(f"{claim.place}: {claim.id}: a count of violations is negative")
+    return values
 
 
 def _several(claim: Claim, quantity: Quantity, variants: list[str]) -> dict[str, list[float]]:

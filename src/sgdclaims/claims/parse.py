@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
+from sgdclaims import yamlfile
 from sgdclaims.catalog import Catalog
 from sgdclaims.claims.schema import Check, Claim, ClaimBlock
 from sgdclaims.errors import UserError, suggestion
@@ -18,22 +17,6 @@ from sgdclaims.results import first_error
 
 HEADING = re.compile(r"^##\s+(?P<id>[A-Z]{2}-[\w-]+):\s*(?P<title>\S.*)$")
 FENCE = re.compile(r"^(`{3,}|~{3,})\s*(\w*)\s*$")
-
-
-class _Loader(yaml.SafeLoader):
-    """Safe YAML that refuses a key given twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable):
-                if key in seen:
-                    raise yaml.MarkedYAMLError(
-                        problem=f"the key {key!r} occurs twice", problem_mark=key_node.start_mark
-                    )
-                seen.add(key)
-        return super().construct_mapping(node, deep)
 
 
 @dataclass
@@ -94,12 +77,10 @@ def _key_line(block: list[str], first: int, key: str) -> int:
 def _claim(section: _Section, path: Path) -> Claim:
     assert section.block is not None
     try:
-        content = yaml.load("\n".join(section.block), Loader=_Loader)  # noqa: S506 (a SafeLoader)
-    except (yaml.YAMLError, ValueError) as problem:
-        mark = getattr(problem, "problem_mark", None)
-        line = section.block_line + (mark.line if mark else 0)
-        what = getattr(problem, "problem", None) or str(problem)
-        raise UserError(f"{path}, line {line}: {section.id}: {what}") from None
+        content = yamlfile.parse("\n".join(section.block))
+    except yamlfile.BadYaml as problem:
+        line = section.block_line + (problem.line or 1) - 1
+        raise UserError(f"{path}, line {line}: {section.id}: {problem}") from None
     if not isinstance(content, dict):
         raise UserError(
             f"{path}, line {section.block_line}: {section.id}: the block holds no 'key: value' lines"
@@ -152,6 +133,8 @@ def parse(path: Path = Path("paper_claims.md")) -> list[Claim]:
                 f"{claim.place}: {claim.id} stands on line {claims[claim.id].line} already"
             )
         claims[claim.id] = claim
+    if not claims:
+        raise UserError(f"{path} holds no claims", "A claim's heading reads '## ID: title'.")
     return list(claims.values())
 
 

@@ -115,6 +115,7 @@ def _present(wanted: Layout, data_dir: Path, *, complete: bool) -> Provenance | 
                 data_dir / file,
                 checksum,
                 "Delete it to have it fetched again, or name another data_source.",
+                "Put it there, or name another data_source.",
             )
     if not all((data_dir / file).exists() for file in wanted.files):
         return None

@@ -69,15 +69,16 @@ def md5(content: bytes) -> str:
     return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 
-def read_verified(path: Path, expected: str, remedy: str) -> bytes:
+def read_verified(path: Path, expected: str, remedy: str, when_missing: str = "") -> bytes:
     """The bytes of a file whose md5 is right; nothing is unpickled or parsed before this.
 
-    Raises UserError when the file is missing, unreadable, or has another checksum.
+    Raises UserError when the file is missing (with the remedy `when_missing`, where that is given), unreadable,
+    or has another checksum.
     """
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise UserError(f"{path} is missing", remedy) from None
+        raise UserError(f"{path} is missing", when_missing or remedy) from None
     except OSError as problem:
         raise UserError(f"{path} cannot be read ({problem.strerror})", remedy) from None
     if md5(content) != expected:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sgdclaims.datasets.files import layout, read_verified
 from sgdclaims.errors import UserError
-from sgdclaims.results import Provenance, read_model
+from sgdclaims.results import Provenance, damaged, read_model
 
 Array = np.ndarray[Any, Any]
 
@@ -68,13 +68,11 @@ def load(name: str, data_dir: Path) -> Images:
     genuine = provenance.kind == "genuine"
     expected = provenance.md5 == wanted.files if genuine else set(provenance.md5) == {standin(name)}
     if provenance.dataset != name or not expected:
-        raise UserError(
-            f"{provenance_file(name, data_dir)} does not describe {provenance.kind} {name} data",
-            refetch,
-        )
+        what = f"does not describe {provenance.kind} {name} data"
+        raise damaged(provenance_file(name, data_dir), what, refetch)
     remedy = f"Delete it and {provenance_file(name, data_dir)}, then run `python -m sgdclaims fetch {name}`."
     files = {
-        path: read_verified(data_dir / path, checksum, remedy)
+        path: read_verified(data_dir / path, checksum, remedy, refetch)
         for path, checksum in provenance.md5.items()
     }
     try:

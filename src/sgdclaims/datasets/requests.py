@@ -18,7 +18,7 @@ def request(name: str, data_dir: Path, source: str, mirror: Path | None) -> str:
     What is on disk and satisfies the request keeps its recorded request. A stand-in is replaced as soon as a
     mirror is named or the genuine files have appeared in `data_dir`.
     """
-    try:
+    try:  # a damaged one is set aside, and so fetched again
         current = read_model(provenance_file(name, data_dir), Provenance, "")
     except UserError:
         return source

@@ -39,7 +39,7 @@ def stamp(figure: Figure, quantities: Quantities, verdicts: Verdicts) -> None:
 def save(figure: Figure, base: Path) -> None:
     """Writes `<base>.pdf` and `<base>.png`, atomically and byte-stable."""
     os.environ["SOURCE_DATE_EPOCH"] = "0"
-    with plt.style.context(style.STYLE):
+    with plt.style.context(style.house_style()):
         for suffix, metadata in ((".pdf", {"CreationDate": None}), (".png", {"Software": None})):
             with atomic(base.with_suffix(suffix)) as temporary:
                 figure.savefig(temporary, metadata=metadata)

@@ -19,6 +19,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sgdclaims.errors import UserError
+
 COLUMN = 3.4  # inches: one column of a two-column paper
 PAGE = 6.9  # inches: both columns
 STYLE = Path(__file__).with_name("sgdclaims.mplstyle")
@@ -32,11 +34,18 @@ _DASHES: tuple[Any, ...] = (
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
+def house_style() -> Path:
+    """The style sheet. Raises UserError when it is missing: matplotlib's own message misleads."""
+    if not STYLE.is_file():
+        raise UserError(f"{STYLE} does not exist", "Restore it: `git checkout -- src`.")
+    return STYLE
+
+
 def new_figure(
     rows: int = 1, columns: int = 1, *, width: float = PAGE, height: float = 2.4, **kwargs: Any
 ) -> tuple[Figure, np.ndarray[Any, Any]]:
     """A figure in the house style and its axes as a (rows, columns) array; inches."""
-    plt.style.use(STYLE)
+    plt.style.use(house_style())
     figure, axes = plt.subplots(
         rows, columns, figsize=(width, height * rows), squeeze=False, **kwargs
     )

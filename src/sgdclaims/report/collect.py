@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sgdclaims.catalog import Catalog, Figure, Paper
 from sgdclaims.claims.schema import Claim
-from sgdclaims.results import Quantities, Verdict, VerdictName, Verdicts, read_model
+from sgdclaims.results import Quantities, Verdict, VerdictName, quantities_of, verdicts_of
 
 VERDICTS: tuple[VerdictName, ...] = (
     "REPRODUCED",
@@ -33,6 +33,11 @@ class Judged:
         """Whether the verdict is the expected one."""
         return self.verdict.verdict == self.verdict.expected
 
+    @property
+    def waiting(self) -> bool:
+        """Whether there are no results for it: neither good nor bad news, though the gate stays shut."""
+        return self.verdict.verdict == "NOT RUN" and self.claim.not_run is None
+
 
 @dataclass(frozen=True)
 class FigureResults:
@@ -41,6 +46,7 @@ class FigureResults:
     figure: Figure
     quantities: Quantities | None
     judged: list[Judged]
+    is_judged: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,9 +115,12 @@ class Results:
         counts = self.counts
         reproduced = counts["REPRODUCED"]
         failed = sum(j.verdict.verdict == "NOT REPRODUCED" and j.as_expected for j in self.judged)
+        waiting = sum(judged.waiting for judged in self.judged)
+        unexpected = sum(not judged.waiting for judged in self.unexpected)
         return (
             f"{reproduced} of {len(self.judged)} claims reproduced at scale {self.scale}, "
-            f"{failed} not reproduced as expected, {len(self.unexpected)} unexpected"
+            f"{failed} not reproduced as expected, {unexpected} unexpected"
+            + (f", {waiting} without results yet" if waiting else "")
         )
 
 
@@ -136,22 +145,18 @@ def collect(catalog: Catalog, claims: list[Claim], results: Path, scale: str) ->
         figures = []
         for figure in paper.figures:
             folder = results / scale / figure.id
-            quantities, verdicts = None, {}
+            quantities, verdicts, is_judged = None, {}, False
             if (folder / "quantities.json").exists():
-                quantities = read_model(
-                    folder / "quantities.json",
-                    Quantities,
-                    f"Run `python -m sgdclaims train {figure.id} --scale {scale}`.",
-                )
+                quantities = quantities_of(results, scale, figure.id)
             if (folder / "verdicts.json").exists():
-                remedy = f"Run `python -m sgdclaims judge {figure.id} --scale {scale}`."
-                stored = read_model(folder / "verdicts.json", Verdicts, remedy)
+                stored = verdicts_of(results, scale, figure.id)
                 verdicts = {verdict.claim: verdict for verdict in stored.verdicts}
+                is_judged = True
             judged = [
                 Judged(claim, verdicts.get(claim.id) or missing(claim, scale))
                 for claim in claims
                 if claim.figure == figure.id
             ]
-            figures.append(FigureResults(figure, quantities, judged))
+            figures.append(FigureResults(figure, quantities, judged, is_judged))
         papers.append(PaperResults(paper, figures))
     return Results(scale, papers)

@@ -14,7 +14,7 @@ from pathlib import Path
 from sgdclaims.claims.schema import Claim
 from sgdclaims.errors import UserError
 from sgdclaims.report.collect import Results
-from sgdclaims.report.table import cell, claims_csv, report_markdown
+from sgdclaims.report.table import bounds_of, cell, claims_csv, number, report_markdown
 from sgdclaims.results import atomic
 
 FOLDER = Path("docs/reference")
@@ -52,7 +52,8 @@ def errata(claims: list[Claim], table: str) -> str:
         "papers were read in a machine-extracted copy: a printed form may be a slip of the extraction.",
         "",
     ]
-    for name in sorted({claim.erratum for claim in claims if claim.erratum}):
+    names = {claim.erratum for claim in claims if claim.erratum}
+    for name in sorted(names, key=_natural):
         lines += [
             f"## {name}",
             "",
@@ -63,8 +64,9 @@ def errata(claims: list[Claim], table: str) -> str:
             if claim.erratum != name:
                 continue
             row = rows.get(claim.id, {})
-            measured = f"{float(row['estimate']):.4g}" if row.get("estimate") else "-"
             check = claim.check.words() if claim.check else "-"
+            estimate = row.get("estimate")
+            measured = number(float(estimate), bounds_of(check)) if estimate else "-"
             reason = claim.because or claim.not_run
             why = f" {reason}" if reason else ""
             verdict = f"{row.get('verdict', 'NOT RUN')}{':' if why else ''}{why}"
@@ -81,6 +83,12 @@ def errata(claims: list[Claim], table: str) -> str:
     return "\n".join(lines)
 
 
+def _natural(name: str) -> tuple[str, int]:
+    """NE-E9 before NE-E10."""
+    head, _, number = name.rpartition("E")
+    return head, int(number)
+
+
 def with_part(readme: str, part: str) -> str:
     """The README with the generated part replaced. Raises UserError when its markers are missing."""
     if BEGIN not in readme or END not in readme:
@@ -90,7 +98,11 @@ def with_part(readme: str, part: str) -> str:
 
 
 def write_reference(root: Path, results: Results, figures: Path) -> None:
-    """Replaces docs/reference/ and the README's part by the given results."""
+    """Replaces docs/reference/ and the README's part by the given results.
+
+    Raises UserError, before anything is written, when a figure has no results or not those of a commit.
+    """
+    _refuse_incomplete(results, figures)
     folder = root / FOLDER
     table = claims_csv(results)
     texts = {
@@ -106,7 +118,34 @@ def write_reference(root: Path, results: Results, figures: Path) -> None:
             temporary.write_text(text, encoding="utf-8")
     for figure in results.figures:
         picture = figures / f"{figure.figure.id}.png"
-        if not picture.is_file():
-            raise UserError(f"{picture} does not exist", "Run `snakemake` at standard scale first.")
         with atomic(folder / picture.name) as temporary:
             temporary.write_bytes(picture.read_bytes())
+
+
+def _refuse_incomplete(results: Results, figures: Path) -> None:
+    """Raises UserError that names what is missing for a reference run."""
+    remedy = f"Run `snakemake --cores all` at {results.scale} scale first."
+    problems: list[str] = []
+    for found in results.figures:
+        name = found.figure.id
+        if found.quantities is None or not found.is_judged:
+            problems.append(f"results/{results.scale}/{name}")
+        elif not (figures / f"{name}.png").is_file():
+            problems.append(f"{figures / name}.png")
+    if problems:
+        some = ", ".join(problems[:3]) + (" ..." if len(problems) > 3 else "")
+        raise UserError(
+            f"the reference run lacks {len(problems)} of {len(results.figures)} figures: {some}",
+            remedy,
+        )
+    dirty = [
+        found.figure.id
+        for found in results.figures
+        if found.quantities and found.quantities.environment.get("dirty")
+    ]
+    if dirty:
+        raise UserError(
+            f"the results of {', '.join(dirty[:3])}{' ...' if len(dirty) > 3 else ''} come from a source tree "
+            "with uncommitted changes",
+            "Commit them, and train these figures again.",
+        )

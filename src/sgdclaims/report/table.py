@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from sgdclaims.report.collect import Judged, Results
 from sgdclaims.results import Interval
 
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 COLUMNS = (
     "claim",
     "paper",
@@ -26,18 +29,31 @@ COLUMNS = (
 )
 
 
-def number(value: float | None) -> str:
-    """Four significant digits, for people."""
-    return "undefined" if value is None else f"{value:.4g}"
+def number(value: float | None, bounds: Sequence[float] = ()) -> str:
+    """Four significant digits, for people; more where it would read as a bound that it is not equal to."""
+    if value is None:
+        return "undefined"
+    for digits in range(4, 17):
+        told = f"{value:.{digits}g}"
+        if all(float(told) != bound or value == bound for bound in bounds):
+            return told
+    return repr(value)
 
 
-def with_interval(interval: Interval | None) -> str:
-    """`estimate [low, high]`."""
+def bounds_of(check: str) -> list[float]:
+    """The numbers in the words of a check."""
+    return [float(found) for found in NUMBER.findall(check)]
+
+
+def with_interval(interval: Interval | None, check: str = "") -> str:
+    """`estimate [low, high]`, with enough digits to differ from the numbers in the words of a check."""
     if interval is None:
         return "-"
+    bounds = bounds_of(check)
+    told = [number(v, bounds) for v in (interval.estimate, interval.low, interval.high)]
     if interval.low == interval.high:
-        return number(interval.estimate)
-    return f"{number(interval.estimate)} [{number(interval.low)}, {number(interval.high)}]"
+        return told[0]
+    return f"{told[0]} [{told[1]}, {told[2]}]"
 
 
 def claims_csv(results: Results) -> str:
@@ -71,9 +87,9 @@ def terminal_table(results: Results) -> str:
     rows = [("claim", "verdict", "", "measured [95% interval]", "check")]
     for judged in results.judged:
         v = judged.verdict
-        if v.verdict == "NOT RUN" and not judged.claim.not_run:
+        if judged.waiting:
             continue
-        rows.append((v.claim, v.verdict, _mark(judged), with_interval(v.subject), v.check))
+        rows.append((v.claim, v.verdict, _mark(judged), with_interval(v.subject, v.check), v.check))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
     lines = [
         "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[-1]]).rstrip()
@@ -130,8 +146,8 @@ def _markdown_row(judged: Judged) -> str:
         v.claim,
         f"{claim.title}. “{claim.quote}” ({claim.source})",
         v.check,
-        with_interval(v.subject),
-        with_interval(v.control),
+        with_interval(v.subject, v.check),
+        with_interval(v.control, v.check),
         str(v.subject.seeds) if v.subject else "-",
         verdict + note,
     ]
