@@ -10,6 +10,8 @@ import torch
 import tiny
 from sgdclaims import catalog, steps
 from sgdclaims.claims import parse
+from sgdclaims.experiments.base import Outcome
+from sgdclaims.results import Quantity
 
 CLAIMS = parse.parse(tiny.ROOT / "paper_claims.md")
 pytestmark = pytest.mark.slow
@@ -28,6 +30,7 @@ def test_a_figure_from_training_to_drawing(name, places):
         assert quantity.meaning
         stand_in = quantity.dataset in catalog.DATASETS
         assert stand_in or quantity.dataset == "synthetic"
+    assert not yes_or_no(quantities.quantities), "a share of seeds needs kind='proportion'"
     for verdict in verdicts.verdicts:
         if verdict.data_source != "synthetic":
             assert verdict.verdict in ("STAND-IN", "NOT RUN")
@@ -35,6 +38,29 @@ def test_a_figure_from_training_to_drawing(name, places):
     first = drawn(places, name)
     steps.plot(places, name, "quick")
     assert drawn(places, name) == first, "the same figure must give the same bytes"
+
+
+def yes_or_no(quantities: dict[str, Quantity]) -> list[str]:
+    """Quantities of kind mean whose values are all zero or one, and both occur.
+
+    A bootstrap of such values takes six of six seeds for certainty. All of them equal tells nothing: a ratio or a count
+    may be zero everywhere at tiny settings.
+    """
+    found = []
+    for name, quantity in quantities.items():
+        values = [value for row in quantity.values.values() for value in row.values()]
+        if quantity.kind == "mean" and set(values) == {0.0, 1.0}:
+            found.append(name)
+    return found
+
+
+def test_yes_or_no_answers_are_recognized():
+    outcome = Outcome()
+    outcome.quantity("answer", {"a": {0: 1, 1: 1}, "b": {0: 0, 1: 0}}, meaning="yes or no")
+    outcome.quantity("share", {"a": {0: 1}, "b": {0: 0}}, meaning="share", kind="proportion")
+    outcome.quantity("number", {"a": {0: 1.0}, "b": {0: 0.5}}, meaning="a number")
+    outcome.quantity("zero", {"a": {0: 0.0}, "b": {0: 0.0}}, meaning="a count")
+    assert yes_or_no(outcome.quantities) == ["answer"]
 
 
 def drawn(places: steps.Places, name: str) -> list[str]:

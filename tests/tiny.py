@@ -59,7 +59,7 @@ TINY = {
     "ls_theory_rates": {"seeds": 2, "horizons": [100, 200, 400], "phase_steps": 200},
     "ls_theory_sharpness": {
         "seeds": 2,
-        "xor_stepsizes": [10, 300],
+        "xor_stepsizes": [10, 1000],
         "xor_steps": 100,
         "samples": 20,
         "width": 5,

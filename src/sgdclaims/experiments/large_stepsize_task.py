@@ -103,7 +103,7 @@ class Watcher(Remembers):
         # Falls of the margin: since (5) holds; since the data are fitted and the loss rose last; before that.
         self.falls = {"stable": zero.clone(), "settled": zero.clone(), "before": zero.clone()}
         self.seen = {"stable": zero.clone(), "settled": zero.clone(), "before": zero.clone()}
-        self.drop = {"stable": zero.clone(), "settled": zero.clone()}
+        self.drop = {"stable": zero.clone(), "settled": zero.clone(), "before": zero.clone()}
 
     def __call__(self, step: int, margins: Tensor, scale: Tensor) -> None:
         """margins y_i f(x_i) (R, n); scale (R,) is what the normalized margin divides by."""
@@ -133,14 +133,14 @@ class Watcher(Remembers):
         for counter in (self.falls, self.seen):
             counter["before"] += torch.where(rose, counter["settled"], 0.0)
             counter["settled"] = torch.where(rose, 0.0, counter["settled"])
+        unsettled = torch.where(rose, self.drop["settled"], 0.0)
+        self.drop["before"] = torch.maximum(self.drop["before"], unsettled)
         self.drop["settled"] = torch.where(rose, 0.0, self.drop["settled"])
         for phase, active in (("settled", settled), ("before", rose), ("stable", stable)):
             self.falls[phase] += fell & active
             self.seen[phase] += active
-            if phase in self.drop:
-                self.drop[phase] = torch.where(
-                    active, torch.maximum(self.drop[phase], drop), self.drop[phase]
-                )
+            larger = torch.maximum(self.drop[phase], drop)
+            self.drop[phase] = torch.where(active, larger, self.drop[phase])
 
     def finish(self) -> Watched:
         watched = self.watched

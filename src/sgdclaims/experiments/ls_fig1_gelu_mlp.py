@@ -115,6 +115,7 @@ def measure_phases(p: Parameters, outcome: Outcome, watched: Watched, runs: list
         "oscillates_then_descends",
         by_variant(oscillates.double(), runs),
         meaning="the risk rises at least once, and never in the last tenth of the steps (1: yes)",
+        kind="proportion",
         dataset=CIFAR,
     )
     outcome.quantity(
@@ -137,6 +138,7 @@ def measure_margin(outcome: Outcome, watched: Watched, runs: list[Run]) -> None:
         dataset=CIFAR,
     )
     drops = by_variant(watched.late["drop_settled"], runs)
+    drops["large_before"] = by_variant(watched.late["drop_before"], runs)["large"]
     outcome.quantity(
         "margin_drop",
         drops,

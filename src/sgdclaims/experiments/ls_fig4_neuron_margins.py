@@ -144,9 +144,12 @@ def measure(p: Parameters, outcome: Outcome, watchers: dict[str, NeuronWatcher])
         meaning="first step with a positive margin",
         unit="steps",
     )
+    # A run that never meets (5) says nothing about the stable phase.
+    paper = watchers["paper"]
+    falls = torch.where(paper.stable_steps > 0, paper.falls, torch.nan)
     outcome.quantity(
         "margin_falls",
-        table({"paper": watchers["paper"].falls, "loss_rises": watchers["paper"].rises}),
+        table({"paper": falls, "loss_rises": watchers["paper"].rises}),
         meaning="steps of the stable phase (5) on which the normalized margin falls; rises of the loss",
         unit="steps",
         kind="violations",

@@ -3,9 +3,9 @@
 (a) Theorem 3.2 bounds the mean risk, (b) Lemma C.2 the norm, and the proof of Theorem 4.1 the gradient potential, at
 every step, for any stepsize and initialization. (c) From the step s of (5) on, L_t (t - s) alpha^2 gamma^2 eta stays
 below 2 (or 2.15, erratum E4), and s comes before tau. (d) The constants of Example 3.1 against automatic
-differentiation, with the misprints E1, E2, E5. A sigmoid network cannot fit any data: |f| <= 1 keeps the risk above
-ln(1 + 1/e). The bounds hold where gamma^2 eta t >= 1: below, ln(gamma^2 eta t) is negative and the printed form says
-nothing. float64.
+differentiation, with the misprints E1, E2, E5. A sigmoid network cannot fit any data: |f| <= 1/2 keeps the risk above
+ln(1 + e^(-1/2)). The bounds hold where gamma^2 eta t >= 1: below, ln(gamma^2 eta t) is negative and the printed form
+says nothing. float64.
 """
 
 from __future__ import annotations
@@ -151,8 +151,9 @@ def measure_bounds(p: Parameters, outcome: Outcome, descent: Descent) -> None:
         counts |= rows(name, violated.reshape(shape).sum(dim=0))
     worst = descent.worst_constant.reshape(shape).amax(dim=0)
     for form, constant in CONSTANTS.items():
-        counts |= rows(f"late_risk_{form}", (worst > constant).double())
-        counts |= rows(f"late_risk_{form}_tight", (worst > constant / p.tightened).double())
+        # A NaN counts as a violation.
+        counts |= rows(f"late_risk_{form}", (~(worst <= constant)).double())
+        counts |= rows(f"late_risk_{form}_tight", (~(worst <= constant / p.tightened)).double())
     outcome.quantity(
         "violations",
         counts,

@@ -187,6 +187,12 @@ def run(p: Parameters, context: Context) -> Outcome:
         "norm_law_r2", laws["r2"], meaning="R^2 of |w| on ln t, stable phase, worst stepsize"
     )
     outcome.quantity(
+        "norm_law_bend",
+        laws["bend"],
+        meaning="slope of |w| on ln t, second half of the last decade over first, the stepsize farthest from 1; power: "
+        "of t^(1/4) instead of |w|",
+    )
+    outcome.quantity(
         "norm_law_slope",
         laws["slope"],
         meaning="slope of |w| on ln t times the final margin, last decade, the stepsize farthest from 1",
@@ -224,27 +230,43 @@ def record(p: Parameters, outcome: Outcome, phase: Phase, task_name: str) -> Non
 def growth_laws(
     p: Parameters, phase: Phase, task_name: str, laws: dict[str, dict[str, dict[int, float]]]
 ) -> None:
-    """|w| against ln t over the last decade: how straight, and its slope times the margin."""
+    """|w| against ln t over the last decade: how straight, its slope times the margin, and whether it bends."""
     steps = torch.tensor(log_grid(p.steps, p.points), dtype=F64)
     late = steps >= p.steps / 10
-    norm, margin = torch.stack(phase.series["norm"])[late], phase.series["margin"][-1]
+    t, norm, margin = (
+        steps[late],
+        torch.stack(phase.series["norm"])[late],
+        phase.series["margin"][-1],
+    )
     found: dict[str, dict[str, Tensor]] = {}
-    for ending, axis in (("", steps[late].log()), ("_on_t", steps[late])):
+    for ending, axis in (("", t.log()), ("_on_t", t)):
         slope, r2 = regress(axis, norm)
         found[f"{task_name}{ending}"] = {"r2": r2, "slope": slope * margin}
-    keep = len(p.stepsizes)
+    found[task_name]["bend"] = bend(t, norm)
+    found[f"{task_name}_power"] = {"bend": bend(t, (t**0.25)[:, None].expand_as(norm))}
+    keep, seeds = len(p.stepsizes), range(p.seeds)
     for variant, values in found.items():
-        by_stepsize = {k: v[: keep * p.seeds].reshape(keep, p.seeds) for k, v in values.items()}
-        slope = by_stepsize["slope"]
-        farthest = (slope - 1).abs().argmax(dim=0)
-        worst = {
-            "r2": by_stepsize["r2"].amin(dim=0),
-            "slope": slope.gather(0, farthest[None])[0],
-        }
-        for name, value in worst.items():
-            laws.setdefault(name, {}).update(
-                by_variant(value, [Run(variant, seed) for seed in range(p.seeds)])
-            )
+        for name, value in values.items():
+            by_stepsize = value[: keep * p.seeds].reshape(keep, p.seeds)
+            if name == "r2":
+                worst = by_stepsize.amin(dim=0)
+            else:
+                farthest = (by_stepsize - 1).abs().argmax(dim=0)
+                worst = by_stepsize.gather(0, farthest[None])[0]
+            runs = [Run(variant, seed) for seed in seeds]
+            laws.setdefault(name, {}).update(by_variant(worst, runs))
+
+
+def bend(t: Tensor, y: Tensor) -> Tensor:
+    """Slope of y (T, R) on ln t in the second half of ln t over that in the first: (R,).
+
+    One for a + b ln t; s^(p/2) for t^p when t spans a factor s.
+    """
+    middle = (t[0] * t[-1]).sqrt()
+    (first, _), (second, _) = (
+        regress(t[half].log(), y[half]) for half in (t <= middle, t >= middle)
+    )
+    return second / first
 
 
 def regress(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

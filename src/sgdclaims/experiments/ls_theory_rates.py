@@ -26,6 +26,7 @@ from sgdclaims.theory import two_points
 PHI = "leaky_softplus_b"
 F64 = torch.float64
 ZERO = -1  # the "seed" of the start w_0 = 0 in the trajectories
+LATE = 0.1  # the floor is read from this share of the steps on
 SETTLED = 0.9  # a run that still rises after this share of the steps has not left its first phase
 Table = dict[str, dict[int, float]]
 
@@ -40,15 +41,17 @@ class Descent(Remembers):
 
     remembered = ("w", "rises", "last_rise", "floor", "monotone_at", "_before")
 
-    def __init__(self, task: Task, w: Tensor, eta: Tensor, b: float | Tensor = 1.0) -> None:
-        self.task, self.w, self.eta = task, w, eta
+    def __init__(
+        self, task: Task, w: Tensor, eta: Tensor, b: float | Tensor = 1.0, *, floor_from: int = 1
+    ) -> None:
+        self.task, self.w, self.eta, self._floor_from = task, w, eta, floor_from
         # The risk of b f with labels y is the risk of f with labels b y.
         self._y = torch.as_tensor(b, dtype=F64).reshape(-1, 1) * task.y
         self._act = ACTIVATIONS[PHI]
         self._sign = signs(w.shape[1]) / w.shape[1]
         self.rises = torch.zeros(len(w), dtype=F64)
         self.last_rise = self.rises.clone()
-        self.floor = self.rises + torch.inf  # the smallest t L_t so far, t >= 1
+        self.floor = self.rises + torch.inf  # the smallest t L_t so far, t >= floor_from
         self.monotone_at: dict[int, Tensor] = {}
         self._before = self.rises + torch.inf
 
@@ -60,7 +63,7 @@ class Descent(Remembers):
         rose = ~(loss <= self._before * (1 + RISE))  # a NaN counts as a rise
         self.rises += rose
         self.last_rise = torch.where(rose, float(t), self.last_rise)
-        if t > 0:
+        if t >= self._floor_from:
             self.floor = torch.minimum(self.floor, t * loss)
         self._before = loss
         pull = -torch.sigmoid(-q) * self._y / q.shape[1]
@@ -96,7 +99,9 @@ def run(p: Parameters, context: Context) -> Outcome:
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """Of ln y on ln x, by least squares."""
+    """Of ln y on ln x, by least squares; NaN where a y has no finite logarithm."""
+    if not all(0 < value < np.inf for value in y):
+        return float("nan")
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
@@ -163,31 +168,26 @@ def rate_quantities(p: Parameters, outcome: Outcome, ends: dict[tuple[str, int],
     )
 
 
+def smallest(values: Tensor) -> float:
+    """The minimum; NaN of nothing."""
+    return float(values.min()) if len(values) else float("nan")
+
+
 def measure_floor(p: Parameters, outcome: Outcome, progress: Progress) -> None:
     """t L_t over a grid of stepsizes from w_0 = 0: the smallest among monotone runs and among the others."""
-    first, last = p.grid_decades[0], p.grid_decades[-1]
-    eta = torch.logspace(0, last, 1 + p.per_decade * last, dtype=F64)
+    eta = torch.logspace(0, p.grid_decades, 1 + p.per_decade * p.grid_decades, dtype=F64)
     start = torch.zeros(len(eta), p.m, 2, dtype=F64)
-    descent = Descent(two_point_task(p.gamma), start, eta)
     steps = p.horizons[-1]
+    late_from = max(1, round(LATE * steps))
+    descent = Descent(two_point_task(p.gamma), start, eta, floor_from=late_from)
     seen = descent.run(steps, p.horizons, progress)
-    ends = [10.0**decade for decade in range(first, last + 1)]
-    inside = {end: eta <= end * (1 + 1e-9) for end in ends}
     reach = {t: eta <= 10 * t * (1 + 1e-9) for t in p.horizons}
-    by_grid, by_horizon, smallest = {}, {}, {}
+    by_horizon, floors = {}, {}
     for name in ("monotone", "rising"):
         at = {t: m if name == "monotone" else ~m for t, m in descent.monotone_at.items()}
-        floors = [float(descent.floor[inside[end] & at[steps]].min()) for end in ends]
-        by_grid[name] = {0: slope(ends, floors)}
-        smallest[name] = {0: floors[-1]}
-        late = [float((t * seen[t])[reach[t] & at[t]].min()) for t in p.horizons]
+        floors[name] = {0: smallest(descent.floor[at[steps]])}
+        late = [smallest((t * seen[t])[reach[t] & at[t]]) for t in p.horizons]
         by_horizon[name] = {0: slope(p.horizons, late)}
-    outcome.quantity(
-        "floor_slope",
-        by_grid,
-        meaning="log-log slope of the smallest t L_t, t >= 1, on the largest stepsize of the grid",
-        kind="exact",
-    )
     outcome.quantity(
         "floor_slope_horizon",
         by_horizon,
@@ -195,12 +195,15 @@ def measure_floor(p: Parameters, outcome: Outcome, progress: Progress) -> None:
         kind="exact",
     )
     outcome.quantity(
-        "floor", smallest, meaning="smallest t L_t, t >= 1, on the whole grid", kind="exact"
+        "floor",
+        floors,
+        meaning="smallest t L_t over the grid of stepsizes and the last nine tenths of the steps",
+        kind="exact",
     )
     monotone = eta[descent.monotone_at[steps]]
     limits = {
         "first_step": two_points.first_step_limit(p.gamma, p.m, PHI),
-        "measured": float(monotone.max()),
+        "measured": float(monotone.max()) if len(monotone) else float("nan"),
     }
     outcome.quantity(
         "monotone_limit",
@@ -236,11 +239,26 @@ def measure_first_phase(p: Parameters, outcome: Outcome, progress: Progress) -> 
         table = by_variant(last, runs)
         if name == "last_rise":
             outcome.add_series("phase_risk", grid, torch.stack([seen[t] for t in grid]), runs)
-            backward = dict(zip(variants, reversed(table.values()), strict=True))
-            _last_rise(
-                outcome, "last_rise_reversed", backward, f"{words}, stepsizes reversed", axis
-            )
+            phase_growth(outcome, p.phase_stepsizes, last.view(len(variants), -1))
         _last_rise(outcome, name, table, words, axis)
+
+
+def phase_growth(outcome: Outcome, stepsizes: Sequence[float], last: Tensor) -> None:
+    """Whether t* is O(eta): its largest ratio to the stepsize over the last decade, relative to the first.
+
+    last: (stepsizes, seeds). The control asks the same of t* itself, which is O(1) only if the phase does not lengthen.
+    """
+    eta = torch.tensor(stepsizes, dtype=F64)
+    lower, upper = eta <= eta[0] * 10 * (1 + 1e-9), eta >= eta[-1] / 10 * (1 - 1e-9)
+    found: Table = {}
+    for name, values in (("over_stepsize", last / eta[:, None]), ("itself", last)):
+        growth = values[upper].amax(dim=0) / values[lower].amax(dim=0)
+        found[name] = dict(enumerate(growth.tolist()))
+    outcome.quantity(
+        "phase_growth",
+        found,
+        meaning="largest t*/eta, or t* itself, over the last decade of stepsizes, relative to the first decade",
+    )
 
 
 def _last_rise(

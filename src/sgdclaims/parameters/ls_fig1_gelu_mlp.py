@@ -1,5 +1,9 @@
 """Parameters of LS Figure 1."""
 
+from typing import Self
+
+from pydantic import model_validator
+
 from sgdclaims.parameters import FigureParameters, inferred, ours, stated
 
 
@@ -17,3 +21,9 @@ class Parameters(FigureParameters):
     init_gain: float = ours("initial std of a weight times sqrt(fan-in)", gt=0)
     steps: int = ours("steps", unit="steps", ge=20)
     points: int = ours("recorded steps", unit="points", ge=20)
+
+    @model_validator(mode="after")
+    def _large_is_larger(self) -> Self:
+        if self.large_stepsize <= max(self.small_stepsize, self.control_stepsize):
+            raise ValueError("large_stepsize: must exceed small_stepsize and control_stepsize")
+        return self

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from sgdclaims.parameters import FigureParameters, inferred, ours, stated
+from sgdclaims.parameters.values import Rising
 
 
 class Parameters(FigureParameters):
@@ -13,7 +14,7 @@ class Parameters(FigureParameters):
         "the caption's leaky softplus, (x + softplus(x)) / 2"
     )
     samples: int = stated("training images, the first of classes 0 and 1", ge=10)
-    stepsizes: list[float] = ours("stepsizes, rising", min_length=2)
+    stepsizes: Rising = ours("stepsizes, rising", min_length=2)
     nearby: float = ours("factor of the control: the smallest stepsize times this", gt=1)
     steps: int = ours("gradient descent steps", unit="steps", ge=100)
     init: float = ours("initial weights are N(0, init^2 / 3072)", gt=0)

@@ -1,5 +1,9 @@
 """Parameters of LS-S1: CIFAR-10 test accuracy, the submission's experiment."""
 
+from typing import Self
+
+from pydantic import model_validator
+
 from sgdclaims.parameters import FigureParameters, inferred, ours, stated
 
 
@@ -21,3 +25,13 @@ class Parameters(FigureParameters):
     )
     points: int = ours("recorded steps", ge=20)
     smoothing: int = ours("recorded points of the moving average before the peak is read", ge=1)
+
+    @model_validator(mode="after")
+    def _values_fit_one_another(self) -> Self:
+        if not self.hidden or min(self.hidden) < 1:
+            raise ValueError("hidden: needs at least one width, all of them positive")
+        if not 0 <= self.peak_window[0] < self.peak_window[1]:
+            raise ValueError("peak_window: the first step must come before the last")
+        if self.large_stepsize <= max(self.small_stepsize, self.control_stepsize):
+            raise ValueError("large_stepsize: must exceed small_stepsize and control_stepsize")
+        return self

@@ -1,6 +1,7 @@
 """Parameters of our own panels on the stable phase."""
 
 from sgdclaims.parameters import FigureParameters, ours, stated
+from sgdclaims.parameters.values import Distinct
 
 
 class Parameters(FigureParameters):
@@ -10,7 +11,7 @@ class Parameters(FigureParameters):
         "leaky_softplus_b and softplus, whose slope has no lower bound", min_length=2
     )
     m: int = stated("neurons", ge=2)
-    stepsizes: list[float] = ours("stepsizes, from monotone to oscillating", min_length=2)
+    stepsizes: Distinct = ours("stepsizes, from monotone to oscillating", min_length=2)
     steps: int = ours("steps", unit="steps", ge=100)
     init: float = ours("initial std of the weights", gt=0)
     samples: int = ours("samples of the separable data", ge=4)

@@ -1,13 +1,14 @@
 """Parameters of our own panels on the Hessian's largest eigenvalue."""
 
 from sgdclaims.parameters import FigureParameters, ours
+from sgdclaims.parameters.values import Rising
 
 
 class Parameters(FigureParameters):
     """Sharpness before and after the oscillation on XOR, and progressive sharpening on CIFAR-10."""
 
     m: int = ours("neurons of the two-layer networks", ge=2)
-    xor_stepsizes: list[float] = ours(
+    xor_stepsizes: Rising = ours(
         "stepsizes on XOR: a monotone one, then oscillating ones", min_length=2
     )
     xor_steps: int = ours("steps on XOR", unit="steps", ge=100)

@@ -44,10 +44,10 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
             Line2D([], [], color="0.3", linestyle=DASHES[i], label=f"m = {m}")
             for i, m in enumerate(p["widths"])
         ]
-        axes[row, 0].legend(
+        axes[row, 2].legend(
             handles=handles,
             title=r"stepsize $\tilde\eta$",
-            loc="lower left",
+            loc=("lower right", "upper left")[row],
             fontsize=6,
             title_fontsize=6,
         )

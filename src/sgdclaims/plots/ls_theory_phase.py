@@ -16,7 +16,7 @@ LABELS = ("risk $L$", r"$\|w\|$", r"normalized margin $g$", r"$\ln\gamma^c$")
 
 
 def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
-    """Rows: the task; one shade per stepsize; a dot where (5) first holds."""
+    """Rows: the task; one shade per stepsize, one seed; a dot where (5) first holds."""
     p = quantities.parameters
     figure, axes = style.new_figure(2, 4, width=style.PAGE, height=1.9)
     shades = style.shades(len(p["stepsizes"]))
@@ -51,11 +51,11 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
         for c, eta in zip(shades, p["stepsizes"], strict=True)
     ]
     handles.append(Line2D([], [], color="0.3", marker="o", ls="", ms=3.5, label="(5) holds"))
-    axes[0, 0].legend(
+    axes[1, 3].legend(
         handles=handles,
         title=r"stepsize $\tilde\eta$",
         fontsize=6,
         title_fontsize=6,
-        loc="lower left",
+        loc="upper left",
     )
     return figure

@@ -12,7 +12,7 @@ NETS = {"mlp": "four-layer GELU", "two_layer": "two-layer", "linear": "linear pr
 
 
 def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
-    """(a) eta times half the top eigenvalue; (b) top eigenvalue over its start."""
+    """(a) eta times half the top eigenvalue; (b) top eigenvalue over its start. Medians over seeds."""
     p = quantities.parameters
     figure, axes = style.new_figure(1, 2, width=style.PAGE, height=2.4)
     shades = style.shades(len(p["xor_stepsizes"]))
@@ -24,7 +24,7 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
     axes[0, 0].set(xscale="log", yscale="log", xlabel="step")
     axes[0, 0].set_ylabel(r"$\tilde\eta\,\lambda_{\max}(\nabla^2 L)\,/\,2$")
     axes[0, 0].legend(
-        title=r"stepsize $\tilde\eta$", loc="lower left", fontsize=6, title_fontsize=6
+        title=r"stepsize $\tilde\eta$", loc="upper right", fontsize=6, title_fontsize=6
     )
     for place, (variant, label) in enumerate(NETS.items()):
         chosen = style.pick(trajectories, name="sharpness", variant=variant).copy()
@@ -33,7 +33,7 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
         style.median_band(axes[0, 1], chosen, label=label, **style.line(place))
     axes[0, 1].axhline(1, color="0.4", ls=":", lw=1)
     axes[0, 1].set(xlabel="step", ylabel=r"$\lambda_{\max}$ over its initial value")
-    axes[0, 1].legend(loc="upper right", fontsize=6)
-    style.panel_label(axes[0, 0], "a", "XOR: oscillation, then flat")
-    style.panel_label(axes[0, 1], "b", "CIFAR-10, small stepsize")
+    axes[0, 1].legend(loc="upper left", fontsize=6)
+    style.panel_label(axes[0, 0], "a", "XOR (band: 10% to 90% of seeds)")
+    style.panel_label(axes[0, 1], "b", "CIFAR-10, small stepsize (band: as in a)")
     return figure
