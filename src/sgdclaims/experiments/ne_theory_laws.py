@@ -1,10 +1,11 @@
 """Our own panels: the laws behind the noise equilibrium, and what is misprinted in them.
 
-(a) Exact law: a step changes the charge C = |U|^2 - |W|^2 by eta^2 g^T A g, whatever the batch and the stepsize.
-(b) Theorem 4.3: along the orbit theta_lam = exp(lam A) theta the loss is constant, and the drift G(lam) falls through
-exactly one zero. (c) The mean step of C at a minimum against the printed and the corrected factor (E1). (d) Theorem 5.2
-with weight decay: which shift of the Gammas closes (13) (E3). The Hessian trace of Proposition 5.3 against automatic
-differentiation (E5) has no panel. float64 except for the long runs of (d).
+(a) Exact law: a step changes the charge C = |U|^2 - |W|^2 by eta^2 g^T A g, whatever the batch and the stepsize. (b)
+Theorem 4.3: along the orbit theta_lam = exp(lam A) theta the loss is constant, and the drift G(lam) falls through
+exactly one zero; from gradients of single samples by automatic differentiation. (c) The mean step of C at a minimum
+against the printed and the corrected factor (E1). (d) Theorem 5.2 with weight decay: which shift of the Gammas closes
+(13) (E3). The Hessian trace of Proposition 5.3 against automatic differentiation (E5) has no panel. float64 except
+for the long runs of (d).
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from torch import Tensor
 from sgdclaims.dynamics.descent import descend
 from sgdclaims.dynamics.loop import Remembers
 from sgdclaims.dynamics.recorder import Recorder, Weights, linear_grid
-from sgdclaims.dynamics.samplers import gaussian_teacher
+from sgdclaims.dynamics.samplers import Batch, gaussian_teacher
 from sgdclaims.dynamics.streams import Streams
+from sgdclaims.experiments import symmetry_orbit as orbit
 from sgdclaims.experiments.base import Context, Outcome, Run, by_variant, grid
 from sgdclaims.models import two_layer
 from sgdclaims.parameters.ne_theory_laws import Parameters
@@ -46,7 +48,7 @@ def run(p: Parameters, context: Context) -> Outcome:
     # At V = U W every network is at a minimum of its own problem.
     gamma_w, gamma_u = theory.gammas(w, u, u @ w, sigma_x, sigma_eps)
     trace_u, trace_w = noether.noise_traces(w, u, gamma_w, gamma_u, p.kappa)
-    measure_orbit(p, outcome, (w, u), (gamma_w, gamma_u), (trace_u, trace_w))
+    measure_orbit(p, outcome, (w, u), sigma_x, sigma_eps)
     measure_mean_step(p, outcome, (w, u), trace_u - trace_w, sigma_x, sigma_eps)
     measure_hessian(p, outcome, (w, u), sigma_x)
     measure_weight_decay(p, context, outcome)
@@ -97,58 +99,66 @@ def _tables(p: Parameters, values: dict[str, Tensor]) -> dict[str, dict[int, flo
 
 
 def measure_orbit(
-    p: Parameters,
-    outcome: Outcome,
-    weights: Weights,
-    gammas: tuple[Tensor, Tensor],
-    traces: tuple[Tensor, Tensor],
+    p: Parameters, outcome: Outcome, weights: Weights, sigma_x: Tensor, sigma_eps: Tensor
 ) -> None:
-    """Lemma B.1 and Theorem 4.3 along theta_lam = (e^lam U, e^-lam W)."""
-    w, u = weights
+    """Lemma B.1 and Theorem 4.3 along theta_lam = (e^lam U, e^-lam W), on one fixed set of samples."""
     lams = torch.linspace(-1.5, 1.5, p.lambdas, dtype=F64)
-    measured, outputs = [], []
-    for lam in lams:
-        moved = torch.exp(-lam) * w, torch.exp(lam) * u
-        trace_u, trace_w = noether.noise_traces(*moved, *gammas, p.kappa)
-        measured.append(trace_u - trace_w)
-        outputs.append(moved[1] @ moved[0])
-    g = torch.stack(measured)  # (lambdas, R)
-    gaps = {}
-    for name, sign in (("lemma", 1.0), ("wrong_sign", -1.0)):
-        predicted = torch.stack([noether.drift(*traces, sign * lam) for lam in lams])
-        gaps[name] = ((g - predicted).abs() / predicted.abs().amax(0)).amax(0)
+    w, u = weights
+    data = Streams(range(p.seeds), "orbit")
+    batch = next(gaussian_teacher(data, p.seeds, p.orbit_samples, u @ w, sigma_x, sigma_eps))
+    gaps, spreads = {}, {}
+    for activation in ("linear", "relu", "tanh"):
+        traces = orbit.sampled_traces(weights, batch, activation, p.kappa)
+        measured, outputs = [], []
+        for lam in lams:
+            at = orbit.moved(weights, lam)
+            trace_u, trace_w = orbit.sampled_traces(at, batch, activation, p.kappa)
+            measured.append(trace_u - trace_w)
+            outputs.append(two_layer.forward(at, batch[0], activation))
+        g = torch.stack(measured)  # (lambdas, R)
+        predicted = torch.stack([noether.drift(*traces, lam) for lam in lams])
+        gaps[activation] = ((g - predicted).abs() / predicted.abs().amax(0)).amax(0)
+        changes = [(o - outputs[0]).square().sum((1, 2)).sqrt() for o in outputs]
+        size = outputs[0].square().sum((1, 2)).sqrt()
+        spreads[activation] = torch.stack(changes).amax(0) / size
+        if activation == "linear":
+            measure_zero(p, outcome, weights, batch, traces, g)
+            thousandths = [round(1000 * float(lam - lams[0])) for lam in lams]  # steps are integers
+            outcome.add_series("drift", thousandths, g, grid(["orbit"], range(p.seeds)))
     outcome.quantity(
         "lemma_gap", _tables(p, gaps), meaning="largest relative gap to Lemma B.1 along the orbit"
     )
-    spread = torch.stack([(o - outputs[0]).square().sum((1, 2)).sqrt() for o in outputs]).amax(0)
     outcome.quantity(
         "orbit_spread",
-        _tables(
-            p,
-            {
-                "symmetry": spread,
-                "one_layer_only": (torch.exp(lams[-1]) - 1) * (u @ w).norm(dim=(1, 2)),
-            },
-        ),
-        meaning="largest change of the network's function along the orbit",
+        _tables(p, spreads),
+        meaning="largest relative change of the network's outputs along the orbit",
     )
+
+
+def measure_zero(
+    p: Parameters,
+    outcome: Outcome,
+    weights: Weights,
+    batch: Batch,
+    traces: tuple[Tensor, Tensor],
+    g: Tensor,
+) -> None:
+    """How often G (lambdas, R) changes its sign along the orbit, and what it is at the predicted zero."""
     crossings = ((g[1:] <= 0) & (g[:-1] > 0)).sum(0) + ((g[1:] > 0) & (g[:-1] <= 0)).sum(0)
-    zero = noether.balance_point(*traces)
-    at_zero = noether.drift(*traces, zero).abs() / (traces[0] + traces[1])
     outcome.quantity(
         "drift_zeros", _tables(p, {"symmetry": crossings.double()}), meaning="sign changes of G"
     )
+    zero = noether.balance_point(*traces)
+    there = orbit.sampled_traces(orbit.moved(weights, zero), batch, "linear", p.kappa)
+    found = {
+        name: (trace_u - trace_w).abs() / (trace_u + trace_w)
+        for name, (trace_u, trace_w) in (("theorem", there), ("start", traces))
+    }
     outcome.quantity(
         "drift_at_zero",
-        _tables(
-            p,
-            {"theorem": at_zero, "start": (traces[0] - traces[1]).abs() / (traces[0] + traces[1])},
-        ),
+        _tables(p, found),
         meaning="|G| over Tr Sigma at lam*, and at lam = 0",
     )
-    orbit = [round(1000 * float(lam)) for lam in lams]
-    shift = [step - orbit[0] for step in orbit]  # steps are whole numbers: lam in thousandths
-    outcome.add_series("drift", shift, g, grid(["orbit"], range(p.seeds)))
 
 
 def measure_mean_step(
@@ -228,9 +238,11 @@ def measure_weight_decay(p: Parameters, context: Context, outcome: Outcome) -> N
     sigma_x = torch.linspace(0.5, 1.5, p.dimension)
     sigma_eps, eye = torch.linspace(2.0, 0.5, p.dimension), torch.eye(p.dimension)
     residuals: dict[str, dict[int, float]] = {}
-    for batch in p.decay_batches:
+    cells = [(batch, 1, f"batch{batch}") for batch in p.decay_batches]
+    cells.append((1, p.decay_longer, "batch1_longer"))
+    for batch, longer, name in cells:
         gamma = p.decay_shift * p.kappa**2 * p.decay_eta / batch
-        steps = p.decay_steps * batch
+        steps = p.decay_steps * batch * longer
         late = LateSums(steps, sigma_x, sigma_eps)
         seeds = range(p.seeds)
         streams = Streams(seeds, "decay init")
@@ -246,7 +258,7 @@ def measure_weight_decay(p: Parameters, context: Context, outcome: Outcome) -> N
             steps=steps,
             recorder=Recorder(linear_grid(steps, 3000), late),
             weight_decay=2 * gamma,
-            progress=context.progress(steps, f"weight decay, batch {batch}"),
+            progress=context.progress(steps, f"weight decay, {name}"),
         )
         left, right, outer_w, outer_u = late.sums
         size = left.square().sum((1, 2)).sqrt()
@@ -254,7 +266,7 @@ def measure_weight_decay(p: Parameters, context: Context, outcome: Outcome) -> N
         for form, shift in shifts.items():
             residual = left + shift * outer_w - right - shift * outer_u
             relative = residual.square().sum((1, 2)).sqrt() / size
-            runs = [Run(f"{form}_batch{batch}", seed) for seed in seeds]
+            runs = [Run(f"{form}_{name}", seed) for seed in seeds]
             residuals |= by_variant(relative, runs)
     outcome.quantity(
         "decay_residual",

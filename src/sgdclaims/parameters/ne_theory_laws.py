@@ -14,7 +14,11 @@ class Parameters(FigureParameters):
     draws: int = ours("independent batches for the mean step", ge=1000)
     batch_size: int = ours("samples per batch of the mean step", ge=1)
     lambdas: int = ours("points along the symmetry's orbit", ge=11)
+    orbit_samples: int = ours("samples on which the noise is measured along the orbit", ge=10)
     decay_eta: float = ours("stepsize of the runs with weight decay", gt=0)
     decay_batches: list[int] = ours("batch sizes of the runs with weight decay", min_length=1)
     decay_shift: float = ours("weight decay, as the shift it should cause in (13)", gt=0)
     decay_steps: int = ours("steps at batch size 1; times S otherwise", unit="steps", ge=100)
+    decay_longer: int = ours(
+        "factor on the steps of a second run at batch size 1, to tell averaging from a floor", ge=1
+    )
