@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sgdclaims.claims import statistics
-from sgdclaims.claims.judge import judge_one
+from sgdclaims.claims.judge import control_is_reordered, judge_one
 from sgdclaims.claims.schema import Claim
 from sgdclaims.errors import UserError
 from sgdclaims.results import Provenance, Quantities, Quantity
@@ -133,6 +133,41 @@ def test_a_comparison_fails_where_one_neighbor_is_out_of_order():
         check={"increasing": True}, subject=["a", "b", "c"], control={"none": "none is needed here"}
     )
     assert verdict(a_claim, quantities) == "NOT REPRODUCED"
+
+
+def test_a_control_of_the_subjects_own_values_is_found():
+    other = [v + 0.01 for v in HIGH]
+    quantities = measured(sgd=HIGH, rolled=[*HIGH[1:], HIGH[0]], gd=other, one=[1.0] * 8)
+    for control, found in (("sgd", True), ("rolled", True), ("gd", False), ("one", False)):
+        a_claim = claim(control={"variant": control})
+        assert control_is_reordered(a_claim, quantities) is found
+    # a constant agrees with a constant by chance, and so do counts
+    a_claim = claim(subject="one", control={"variant": "same"})
+    assert not control_is_reordered(a_claim, measured(one=[1.0] * 4, same=[1.0] * 4))
+    a_claim = claim(control={"variant": "rolled"})
+    assert not control_is_reordered(a_claim, measured("proportion", sgd=[0, 1], rolled=[1, 0]))
+
+
+def test_a_reversed_list_of_variants_is_found_also_under_another_quantitys_name():
+    quantities = measured(a=[1.0, 1.1], b=[2.0, 2.1], c=[3.0, 3.1])
+    quantities.quantities["p"] = quantities.quantities["q"]
+    check = {"increasing": True}
+    for control in ({"variants": ["b", "a"]}, {"quantity": "p"}):
+        assert control_is_reordered(
+            claim(check=check, subject=["a", "b"], control=control), quantities
+        )
+    other = claim(check=check, subject=["a", "b"], control={"variants": ["b", "c"]})
+    assert not control_is_reordered(other, quantities)
+
+
+@pytest.mark.parametrize(("positions", "found"), [((2.0, 1.0), True), ((1.0, 7.0), False)])
+def test_the_same_values_along_another_axis_are_another_question(positions, found):
+    quantities = measured(axis={"a": 1.0, "b": 2.0}, a=[1.0, 1.1], b=[2.0, 2.1])
+    moved = dict(zip("ab", positions, strict=True))
+    quantities.quantities["p"] = quantities.quantities["q"].model_copy(update={"axis": moved})
+    check = {"slope": {"between": [0.9, 1.1], "log": True}}
+    a_claim = claim(check=check, subject=["a", "b"], control={"quantity": "p"})
+    assert control_is_reordered(a_claim, quantities) is found
 
 
 def test_theory_values_are_taken_per_seed():

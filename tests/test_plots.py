@@ -10,6 +10,7 @@ import torch
 import tiny
 from sgdclaims import catalog, steps
 from sgdclaims.claims import parse
+from sgdclaims.claims.judge import control_is_reordered
 from sgdclaims.experiments.base import Outcome
 from sgdclaims.results import Quantity
 
@@ -31,6 +32,9 @@ def test_a_figure_from_training_to_drawing(name, places):
         stand_in = quantity.dataset in catalog.DATASETS
         assert stand_in or quantity.dataset == "synthetic"
     assert not yes_or_no(quantities.quantities), "a share of seeds needs kind='proportion'"
+    for claim in CLAIMS:
+        if claim.figure == name:
+            assert not control_is_reordered(claim, quantities), claim.id
     for verdict in verdicts.verdicts:
         if verdict.data_source != "synthetic":
             assert verdict.verdict in ("STAND-IN", "NOT RUN")

@@ -14,7 +14,14 @@ PAPERS = catalog.load(ROOT / "config")
 
 # Small enough for a few seconds each; the quantities and their variants must still all be there.
 TINY = {
-    "ne_fig4_warmup_stability": {"seeds": 4, "steps": 600, "switch": 200, "points": 40},
+    "ne_fig4_warmup_stability": {
+        "seeds": 4,
+        "steps": 600,
+        "switch": 200,
+        "switch_grid": [101, 200, 400],
+        "eta_min_switch": 300,
+        "points": 40,
+    },
     "ne_fig5_layer_norms": {"seeds": 2, "steps": 300},
     "ne_fig6_tanh_representation": {"seeds": 3, "steps": 60, "gd_samples": 50},
     "ne_fig1_scale_invariance_flow": {"seeds": 2, "steps": 1000, "points": 60},

@@ -208,6 +208,35 @@ def _control(claim: Claim, quantities: Quantities) -> tuple[Interval | None, boo
     return interval, interval.satisfies != "no", ""
 
 
+def control_is_reordered(claim: Claim, quantities: Quantities) -> bool:
+    """Whether the control's values are the subject's own in another order of seeds or variants: no evidence at all.
+
+    Only for means with at least two different values: counts, shares and constants agree by chance. The same values
+    against other positions, as in a slope along another axis, are another question and pass.
+    Raises UserError when the claim names what was not measured.
+    """
+    if claim.control is None or claim.control.none:
+        return False
+    assert claim.quantity
+    assert claim.subject
+    names = (claim.quantity, claim.control.quantity or claim.quantity)
+    variants = (claim.subject, claim.control.variants or claim.control.variant or claim.subject)
+    sorted_values, positions = [], []
+    for name, listed in zip(names, variants, strict=True):
+        quantity = _quantity(claim, name, quantities)
+        if quantity.kind != "mean":
+            return False
+        chosen = [listed] if isinstance(listed, str) else listed
+        sorted_values.append(
+            np.sort([v for variant in chosen for v in _values(claim, quantity, variant).values()])
+        )
+        positions.append(sorted((quantity.axis or {}).get(variant, 0.0) for variant in chosen))
+    own, controls = sorted_values
+    if claim.check and claim.check.slope and positions[0] != positions[1]:
+        return False
+    return bool(len(np.unique(own)) > 1 and np.array_equal(own, controls, equal_nan=True))
+
+
 def _data_source(quantity: Quantity, quantities: Quantities) -> tuple[str, bool]:
     """`<set>: <source>` and whether it is a stand-in."""
     if quantity.dataset == SYNTHETIC:

@@ -6,6 +6,7 @@ No torch here: the Snakefile validates every figure's parameters before the firs
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -32,6 +33,19 @@ def inferred(meaning: str, *, unit: str = "", **bounds: Any) -> Any:
 def ours(meaning: str, *, unit: str = "", **bounds: Any) -> Any:
     """A parameter that the paper leaves open; chosen by us on seeds that are not judged."""
     return _parameter("ours", meaning, unit, bounds)
+
+
+def require(condition: bool, complaint: str) -> None:
+    """For validators across parameters. Raises ValueError, which pydantic turns into its own error."""
+    if not condition:
+        raise ValueError(complaint)
+
+
+def require_grid(name: str, values: Sequence[float], holds: float | None = None) -> None:
+    """A scan's values are positive and different, and contain the default. Raises ValueError."""
+    require(all(value > 0 for value in values), f"{name}: every value must be positive")
+    require(len(set(values)) == len(values), f"{name}: a value is given twice")
+    require(holds is None or holds in values, f"{name}: the default {holds} is not among them")
 
 
 class FigureParameters(BaseModel):

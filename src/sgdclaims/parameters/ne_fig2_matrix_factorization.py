@@ -1,6 +1,10 @@
 """Parameters of NE Figure 2: matrix factorization."""
 
-from sgdclaims.parameters import FigureParameters, inferred, ours, stated
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from sgdclaims.parameters import FigureParameters, inferred, ours, require, require_grid, stated
 
 
 class Parameters(FigureParameters):
@@ -22,3 +26,15 @@ class Parameters(FigureParameters):
     grid_seeds: int = ours("seeds per cell of the grid", ge=1)
     imbalance: float = ours("decay run: U = imbalance * (I 0), W = (I 0)^T / imbalance", gt=1)
     points: int = ours("recorded steps", ge=20)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Parameters:
+        require(
+            self.width >= self.dimension, "width: an exact minimum needs at least dimension neurons"
+        )
+        require_grid("grid_etas", self.grid_etas)
+        require_grid("grid_batches", self.grid_batches)
+        pairs = all(len(pair) == 2 and min(pair) > 0 for pair in self.other_gains)
+        require(pairs, "other_gains: every entry is a pair of positive gains")
+        require(len(self.other_gains) > 0, "other_gains: one initialization has no spread")
+        return self

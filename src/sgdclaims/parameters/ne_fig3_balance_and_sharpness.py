@@ -1,6 +1,10 @@
 """Parameters of NE Figure 3: norms and sharpness over the data's anisotropy."""
 
-from sgdclaims.parameters import FigureParameters, inferred, ours, stated
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from sgdclaims.parameters import FigureParameters, inferred, ours, require, require_grid, stated
 
 
 class Parameters(FigureParameters):
@@ -23,3 +27,18 @@ class Parameters(FigureParameters):
     gd_eta: float = ours("stepsize of gradient descent with weight decay", gt=0)
     gd_steps: int = ours("its steps: at least 3 / (4 gd_eta weight_decay)", unit="steps", ge=1)
     points: int = ours("recorded steps", ge=20)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Parameters:
+        require_grid("phis", self.phis, self.judged)
+        require(1.0 in self.phis, "phis: balance is judged at 1, which is not among them")
+        require(
+            max(self.phis) < 2,
+            "phis: half of the inputs have variance 2 - phi, which must be positive",
+        )
+        require(
+            self.width >= self.dimension, "width: an exact minimum needs at least dimension neurons"
+        )
+        larger = self.large_weight_decay > self.weight_decay
+        require(larger, "large_weight_decay: the control must exceed weight_decay")
+        return self

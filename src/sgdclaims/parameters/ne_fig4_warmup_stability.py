@@ -1,6 +1,10 @@
 """Parameters of NE Figure 4: the Hessian trace during rank-one factorization."""
 
-from sgdclaims.parameters import FigureParameters, inferred, ours, stated
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from sgdclaims.parameters import FigureParameters, inferred, ours, require, require_grid, stated
 
 
 class Parameters(FigureParameters):
@@ -14,7 +18,19 @@ class Parameters(FigureParameters):
     eta_min: float = stated("stepsize during the warm-up", gt=0)
     switch: int = stated("step at which the warm-up ends", unit="steps", ge=1)
     steps: int = ours("horizon, three times the warm-up", unit="steps", ge=10)
-    switch_grid: list[int] = stated("warm-up lengths above 1000, the authors' reply", min_length=1)
+    switch_grid: list[int] = stated("warm-up lengths above 1000, the authors' reply", min_length=2)
     eta_min_grid: list[float] = ours("warm-up stepsizes, each ending at eta_min_switch")
     eta_min_switch: int = ours("warm-up length for eta_min_grid", unit="steps", ge=1)
     points: int = ours("recorded steps", ge=20)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Parameters:
+        require_grid("switch_grid", self.switch_grid)
+        require_grid("eta_min_grid", self.eta_min_grid)
+        last = max(self.switch, self.eta_min_switch, *self.switch_grid)
+        require(
+            last < self.steps, f"steps: the warm-up of {last} steps does not end within the horizon"
+        )
+        warm = max(self.eta_min, *self.eta_min_grid) < self.eta
+        require(warm, "eta: a warm-up starts at a smaller stepsize")
+        return self

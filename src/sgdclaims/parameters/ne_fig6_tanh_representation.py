@@ -1,6 +1,10 @@
 """Parameters of NE Figure 6: representations of a two-layer tanh network."""
 
-from sgdclaims.parameters import FigureParameters, inferred, ours, stated
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from sgdclaims.parameters import FigureParameters, inferred, ours, require, stated
 
 
 class Parameters(FigureParameters):
@@ -18,3 +22,8 @@ class Parameters(FigureParameters):
     gain_w: float = ours("first layer starts at N(0, gain^2 / fan-in)", gt=0)
     gain_u: float = ours("second layer likewise; unequal, so that balance is not a gift", gt=0)
     points: int = ours("recorded steps", ge=2)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Parameters:
+        require(self.width > self.dimension, "width: must exceed dimension")
+        return self

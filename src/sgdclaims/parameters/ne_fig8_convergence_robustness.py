@@ -1,6 +1,10 @@
 """Parameters of NE Figure 8."""
 
-from sgdclaims.parameters import FigureParameters, inferred, ours, stated
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from sgdclaims.parameters import FigureParameters, inferred, ours, require, require_grid, stated
 
 
 class Parameters(FigureParameters):
@@ -28,3 +32,15 @@ class Parameters(FigureParameters):
     rate_width: int = ours("width of the runs that time the decay", ge=4)
     rate_imbalance: float = ours("U over W in the unbalanced minimum that they leave", gt=1)
     points: int = ours("recorded steps", unit="points", ge=20)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Parameters:
+        require_grid("etas", self.etas, self.eta)
+        require_grid("widths", self.widths, self.width)
+        require_grid("dimensions", self.dimensions, self.dimension)
+        require_grid("batch_sizes", self.batch_sizes, self.batch_size)
+        require_grid("rate_etas", self.rate_etas, self.eta)
+        require_grid("rate_batch_sizes", self.rate_batch_sizes, self.batch_size)
+        wide = self.rate_width >= self.dimension
+        require(wide, "rate_width: an exact minimum needs at least dimension neurons")
+        return self

@@ -1,8 +1,12 @@
 """Parameters of NE Figure 9: the experiment of Figure 6 with other activations."""
 
+from __future__ import annotations
+
 from typing import Literal
 
-from sgdclaims.parameters import FigureParameters, inferred, ours, stated
+from pydantic import model_validator
+
+from sgdclaims.parameters import FigureParameters, inferred, ours, require, stated
 
 
 class Parameters(FigureParameters):
@@ -21,3 +25,10 @@ class Parameters(FigureParameters):
     gain_u: float = ours("second layer likewise; unequal, so that balance is not a gift", gt=0)
     moment_samples: int = ours("fresh samples for Gamma_W and Gamma_U", ge=100)
     points: int = ours("recorded steps", ge=2)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Parameters:
+        require(self.width > self.dimension, "width: must exceed dimension")
+        once = len(set(self.activations)) == len(self.activations)
+        require(once, "activations: one is given twice")
+        return self

@@ -1,6 +1,10 @@
 """Parameters of our own panels on balance."""
 
-from sgdclaims.parameters import FigureParameters, ours
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from sgdclaims.parameters import FigureParameters, ours, require
 
 
 class Parameters(FigureParameters):
@@ -27,3 +31,16 @@ class Parameters(FigureParameters):
     init_dimension: int = ours("input and output dimension of the same", ge=2)
     draws: int = ours("initial networks drawn", ge=10)
     points: int = ours("recorded steps", unit="points", ge=20)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Parameters:
+        first, second = self.factor_etas
+        halved = abs(second - first / 2) <= 1e-9 * first
+        require(
+            halved and first > 0,
+            "factor_etas: the second must be half the first, for the extrapolation",
+        )
+        require(self.width >= self.input_dimension, "width: must be at least input_dimension")
+        tall = self.output_dimension > self.input_dimension
+        require(tall, "output_dimension: must exceed input_dimension, so that dimensions differ")
+        return self

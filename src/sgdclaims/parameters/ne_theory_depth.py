@@ -1,6 +1,10 @@
 """Parameters of our own panels on deep linear networks."""
 
-from sgdclaims.parameters import FigureParameters, ours
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from sgdclaims.parameters import FigureParameters, ours, require
 
 
 class Parameters(FigureParameters):
@@ -17,3 +21,8 @@ class Parameters(FigureParameters):
     )
     steps: int = ours("steps", unit="steps", ge=50)
     points: int = ours("recorded steps", unit="points", ge=20)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Parameters:
+        require(self.rank <= self.dimension, "rank: a teacher's rank is at most its dimension")
+        return self

@@ -1,6 +1,10 @@
 """Parameters of our own panels on the noise-equilibrium paper's laws."""
 
-from sgdclaims.parameters import FigureParameters, ours
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from sgdclaims.parameters import FigureParameters, ours, require, require_grid
 
 
 class Parameters(FigureParameters):
@@ -22,3 +26,9 @@ class Parameters(FigureParameters):
     decay_longer: int = ours(
         "factor on the steps of a second run at batch size 1, to tell averaging from a floor", ge=1
     )
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Parameters:
+        require(self.width >= self.dimension, "width: must be at least dimension")
+        require_grid("decay_batches", self.decay_batches, 1)
+        return self

@@ -1,6 +1,10 @@
 """Parameters of our own panels on how the charge moves."""
 
-from sgdclaims.parameters import FigureParameters, ours
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from sgdclaims.parameters import FigureParameters, ours, require, require_grid
 
 
 class Parameters(FigureParameters):
@@ -22,3 +26,11 @@ class Parameters(FigureParameters):
     stability_steps: int = ours("steps to decide on stability", unit="steps", ge=20)
     stability_etas: int = ours("stepsizes on the grid", ge=10)
     points: int = ours("recorded steps", unit="points", ge=20)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Parameters:
+        require_grid("toy_etas", self.toy_etas)
+        long = self.steps >= 8 * self.lag
+        require(long, "lag: half of the steps must hold several changes of C")
+        require(self.width >= self.dimension, "width: must be at least dimension")
+        return self

@@ -30,7 +30,10 @@ def draw_pair(
     titles: Sequence[str],
     caption: str,
 ) -> None:
-    """Two maps side by side. The diagonal dominates; the scale is set by what lies off it."""
+    """Two maps side by side, the caption below the right one.
+
+    The diagonal dominates; the scale is set by what lies off it.
+    """
     off = np.concatenate([m[~np.eye(len(m), dtype=bool)] for m in pair])
     limit = float(np.quantile(np.abs(off), 0.995))
     for axis, values, title in zip(axes, pair, titles, strict=True):
@@ -40,6 +43,7 @@ def draw_pair(
         axis.set(xlabel="neuron", xticks=ticks, yticks=ticks)
         axis.set_title(title, loc="left")
     axes[0].set_ylabel("neuron")
+    axes[1].set_xlabel(f"neuron\n{caption}")
     bar = figure.colorbar(image, ax=axes[1], shrink=0.75, pad=0.03)
     bar.ax.tick_params(labelsize=6)
-    bar.set_label(caption, fontsize=7)
+    bar.set_label("matrix entry", fontsize=7)

@@ -17,7 +17,7 @@ PANELS = {"equal": "equal initial norms", "random": "random initial norms"}
 
 def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
     """(a, b) SGD as in the paper; (c, d) GD from the same starts, which keeps the differences."""
-    figure, axes = style.new_figure(2, 2, width=style.PAGE, height=1.95, sharex=True, sharey="row")
+    figure, axes = style.new_figure(2, 2, width=style.PAGE, height=1.95, sharex=True, sharey=True)
     layers = quantities.parameters["hidden_layers"] + 1
     for row, method in enumerate(("sgd", "gd")):
         for column, (start, title) in enumerate(PANELS.items()):
@@ -31,7 +31,8 @@ def draw(trajectories: pd.DataFrame, quantities: Quantities) -> Figure:
             axis.set_yscale("log")
             axis.yaxis.set_major_formatter(matplotlib.ticker.ScalarFormatter())
             axis.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
-            axis.set_yticks([2, 5, 10, 20, 50])
+            # A locator, unlike ticks, leaves the limits to the data of all four panels.
+            axis.yaxis.set_major_locator(matplotlib.ticker.FixedLocator([2, 5, 10, 20, 50]))
             style.panel_label(axis, "abcd"[2 * row + column], f"{method.upper()}, {title}")
             if row:
                 axis.set_xlabel("step")

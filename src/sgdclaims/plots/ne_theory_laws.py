@@ -69,11 +69,13 @@ def _ratios(axis: Axes, quantities: Quantities) -> None:
 
 def _residuals(axis: Axes, quantities: Quantities) -> None:
     values = quantities.quantities["decay_residual"].values
-    for number, batch in enumerate(quantities.parameters["decay_batches"]):
+    cells = {f"batch{b}": f"batch {b}" for b in quantities.parameters["decay_batches"]}
+    cells["batch1_longer"] = "batch 1, longer"
+    for number, (cell, name) in enumerate(cells.items()):
         for place, form in enumerate(FORMS):
-            numbers = [v for v in values[f"{form}_batch{batch}"].values() if v is not None]
-            x = place + 0.25 * (number - 0.5) + np.linspace(-0.06, 0.06, len(numbers))
-            label = f"batch {batch}" if place == 0 else None
+            numbers = [v for v in values[f"{form}_{cell}"].values() if v is not None]
+            x = place + 0.22 * (number - 1) + np.linspace(-0.06, 0.06, len(numbers))
+            label = name if place == 0 else None
             axis.plot(x, numbers, ls="", ms=3, label=label, **_point(number))
     axis.set(xticks=range(len(FORMS)), xticklabels=FORMS, yscale="log", ylabel="relative residual")
     axis.legend(loc="lower left")

@@ -12,6 +12,8 @@ from matplotlib.figure import Figure
 from sgdclaims.plots import style
 from sgdclaims.results import Quantities, Verdicts, atomic
 
+CHARACTERS_PER_INCH = 24  # of the footer's font, on the safe side
+
 
 def footer(quantities: Quantities, verdicts: Verdicts) -> str:
     """Scale, seeds, data and verdicts in one line."""
@@ -22,11 +24,19 @@ def footer(quantities: Quantities, verdicts: Verdicts) -> str:
     return f"{quantities.figure} · scale {quantities.scale} · {seeds} seeds · {', '.join(data)} · {judged}"
 
 
+def fitted(line: str, inches: float) -> str:
+    """The footer; in a narrow figure the verdicts go to a line of their own."""
+    if len(line) <= CHARACTERS_PER_INCH * inches:
+        return line
+    return "\n".join(line.rsplit(" · ", 1))
+
+
 def stamp(figure: Figure, quantities: Quantities, verdicts: Verdicts) -> None:
     """Writes the footer, and a loud line when the data are stand-ins."""
     stand_ins = [n for n, p in quantities.datasets.items() if p.kind == "stand-in"]
     # A label at the figure's edge is laid out with the panels, so it never covers them.
-    figure.supxlabel(footer(quantities, verdicts), fontsize=5, color="0.45", x=0.5)
+    line = fitted(footer(quantities, verdicts), figure.get_figwidth())
+    figure.supxlabel(line, fontsize=5, color="0.45", x=0.5)
     if stand_ins:
         figure.suptitle(
             f"STAND-IN DATA ({', '.join(stand_ins)}): not the paper's",
